@@ -1,0 +1,420 @@
+"""The nouns: what a memory is, what is asked of the memory, and what comes back."""
+
+import os
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Literal
+from uuid import UUID
+
+
+class Kind(StrEnum):
+    """What sort of memory it is; DESIGN groups them as semantic, procedural, episodic and reference."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    INSTRUCTION = "instruction"
+    RELATIONSHIP = "relationship"
+    DECISION = "decision"
+    METRIC = "metric"
+    PATTERN = "pattern"
+    LESSON = "lesson"
+    EPISODE = "episode"
+    TURN = "turn"
+    DOCUMENT = "document"
+
+
+class State(StrEnum):
+    """Where a memory stands; a forgotten one has no state because it has no row."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+
+
+class Source(StrEnum):
+    """Who a memory came from."""
+
+    USER = "user"
+    AGENT = "agent"
+    TOOL = "tool"
+    IMPORT = "import"
+    HOOK = "hook"
+
+
+class Trust(StrEnum):
+    """Whether a memory may be shown without being asked for."""
+
+    TRUSTED = "trusted"
+    UNTRUSTED = "untrusted"
+
+
+class Outcome(StrEnum):
+    """How an episode ended."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    PARTIAL = "partial"
+
+
+UNTRUSTED_SOURCES = frozenset({Source.TOOL, Source.IMPORT})
+"""Third-party text: what a tool printed and what somebody else's file said."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One text worth knowing later, with everything that is known about it.
+
+    Instants are aware and in UTC. `importance` and `confidence` lie in 0..1. `sequence` is the place of a turn within
+    its session, from 1, numbered by the store. `valid_from`/`valid_to` say when the text was true in the world,
+    `created_at` when it was learned, `superseded_at` when a newer memory replaced it.
+    """
+
+    id: str
+    content: str
+    created_at: datetime
+    updated_at: datetime
+    kind: Kind = Kind.FACT
+    namespace: str = "user"
+    tags: tuple[str, ...] = ()
+    key: str = ""
+    pinned: bool = False
+    session_id: str = ""
+    sequence: int | None = None
+    speaker: str = ""
+    title: str = ""
+    importance: float = 0.5
+    confidence: float = 1.0
+    source: Source = Source.AGENT
+    trust: Trust = Trust.TRUSTED
+    state: State = State.ACTIVE
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    superseded_at: datetime | None = None
+    superseded_by: str = ""
+    derived_from: tuple[str, ...] = ()
+    access_count: int = 0
+    last_accessed_at: datetime | None = None
+    useful: int = 0
+    useless: int = 0
+
+
+@dataclass(frozen=True)
+class Action:
+    """One tool use of an episode. `input_digest` is opaque; `duration` is in seconds."""
+
+    tool: str
+    ok: bool
+    input_digest: str = ""
+    duration: float | None = None
+
+
+@dataclass(frozen=True)
+class Episode:
+    """What an episode knows beyond its memory: one session, summarized.
+
+    `covered_through` is the sequence of the last turn that the summary covers (0: no turns were kept); `version` counts
+    the summaries of the session from 1; `key_facts` are the ids of the memories that were distilled from it.
+    """
+
+    memory: Memory
+    started_at: datetime
+    ended_at: datetime
+    trigger: str = ""
+    outcome: Outcome | None = None
+    lessons: tuple[str, ...] = ()
+    actions: tuple[Action, ...] = ()
+    key_facts: tuple[str, ...] = ()
+    engine: str = "host"
+    version: int = 1
+    covered_through: int = 0
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation as it comes in; `at` is None when nobody knows the time."""
+
+    role: str
+    content: str
+    name: str = ""
+    at: datetime | None = None
+
+
+# ---- what is asked -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NewMemory:
+    """A request to store one text. None means: by the kind's default."""
+
+    content: str
+    kind: Kind = Kind.FACT
+    tags: tuple[str, ...] = ()
+    importance: float | None = None
+    confidence: float | None = None
+    key: str = ""
+    supersedes: tuple[str, ...] = ()
+    derived_from: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    expires_in_days: float | None = None
+    session_id: str = ""
+    speaker: str = ""
+    created_at: datetime | None = None
+    namespace: str = ""
+    source: Source = Source.AGENT
+    pinned: bool = False
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which memories a question is about. Empty members do not restrict; `tags` must all be present.
+
+    `since` and `until` bound `created_at` (until is exclusive); `as_of` asks what was held true at that instant;
+    `now` hides what has expired by then.
+    """
+
+    namespaces: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    tags: tuple[str, ...] = ()
+    states: tuple[State, ...] = (State.ACTIVE,)
+    session_id: str = ""
+    source: Source | None = None
+    trust: Trust | None = None
+    outcome: Outcome | None = None
+    min_confidence: float = 0.0
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    now: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question to the memory, as an edge understood it. Dates are still the user's words; the service reads them."""
+
+    text: str = ""
+    limit: int = 8
+    kinds: tuple[Kind, ...] = ()
+    tags: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    as_of: str = ""
+    outcome: Outcome | None = None
+    min_confidence: float = 0.0
+    source: Source | None = None
+    session_id: str = ""
+    namespace: str = ""
+    include_history: bool = False
+    context: str = ""
+    ids: tuple[str, ...] = ()
+    cursor: str = ""
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class KeyFact:
+    """A memory distilled from a conversation by whoever summarized it."""
+
+    content: str
+    kind: Kind = Kind.FACT
+    importance: float | None = None
+    confidence: float | None = None
+    key: str = ""
+    supersedes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A request to summarize one session: by the caller's own words, or from messages."""
+
+    session_id: str
+    summary: str = ""
+    key_facts: tuple[KeyFact, ...] = ()
+    messages: tuple[Message, ...] = ()
+    trigger: str = ""
+    outcome: Outcome | None = None
+    lessons: tuple[str, ...] = ()
+    actions: tuple[Action, ...] = ()
+    tags: tuple[str, ...] = ()
+    started_at: datetime | None = None
+    namespace: str = ""
+    useful_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which memories a forget, archive or restore is about: exact ids, or a query, tags, session, source, date."""
+
+    ids: tuple[str, ...] = ()
+    query: str = ""
+    tags: tuple[str, ...] = ()
+    session_id: str = ""
+    source: Source | None = None
+    before: str = ""
+    namespace: str = ""
+    confirm: str = ""
+
+
+@dataclass(frozen=True)
+class Revision:
+    """Changes to one memory; None leaves a field as it is. `expires_in_days` of 0 means: never."""
+
+    importance: float | None = None
+    confidence: float | None = None
+    tags: tuple[str, ...] | None = None
+    kind: Kind | None = None
+    namespace: str | None = None
+    pinned: bool | None = None
+    expires_in_days: float | None = None
+
+
+# ---- what comes back -----------------------------------------------------------------------------------------------
+
+Label = Literal["strong", "fair", "weak", ""]
+Mode = Literal["hybrid", "keyword", "briefing", "list"]
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One recalled memory and why it ranked where it did.
+
+    `score` only orders; `meaning` (cosine on an absolute scale), `words` (share of the question's terms) and `salience`
+    explain it. All are 0 in a listing. `match` is the part of the content that fits best, for excerpts.
+    """
+
+    memory: Memory
+    score: float = 0.0
+    label: Label = ""
+    meaning: float = 0.0
+    words: float = 0.0
+    salience: float = 0.0
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True)
+class Recall:
+    """The answer to a query. `notice` names every degraded state; `omitted` counts what did not fit."""
+
+    hits: tuple[Hit, ...]
+    mode: Mode
+    notice: str = ""
+    omitted: int = 0
+    next_cursor: str = ""
+
+
+@dataclass(frozen=True)
+class Similar:
+    """A near match of what was just stored, with what differs: number, negation, name, or nothing in particular."""
+
+    id: str
+    content: str
+    differs: str = ""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What became of one text. `superseded` lists the ids it replaced."""
+
+    id: str
+    status: Literal["stored", "duplicate", "superseded"]
+    superseded: tuple[str, ...] = ()
+    similar: tuple[Similar, ...] = ()
+    notice: str = ""
+
+
+@dataclass(frozen=True)
+class Summarized:
+    """What became of one session."""
+
+    episode: Episode
+    facts: tuple[Stored, ...] = ()
+    status: Literal["stored", "updated", "unchanged"] = "stored"
+    turns_stored: int = 0
+    notice: str = ""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a wide forget would touch, and the handle that confirms exactly that."""
+
+    count: int
+    confirm: str
+    sample: tuple[Memory, ...] = ()
+    ids: tuple[str, ...] = ()
+
+
+Verification = Literal["clean", "pending", "residue", "unverified"]
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What was erased. `cascaded` are key facts that went with it, `resummarize` sessions marked to be done again.
+
+    `verification`: clean (the file was scanned and nothing is left), pending (a reader blocks; finished at the next
+    start), residue (still found), unverified (an encrypted file cannot be scanned).
+    """
+
+    ids: tuple[str, ...]
+    cascaded: tuple[str, ...] = ()
+    resummarize: tuple[str, ...] = ()
+    verification: Verification = "clean"
+    detail: str = ""
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModelIdentity:
+    """Which model made a vector; vectors of different identities are never compared.
+
+    `ceiling` is the cosine that counts as full agreement for this model (research: USE .56, MiniLM .63).
+    """
+
+    name: str
+    checksum: str
+    dimension: int
+    ceiling: float = 0.6
+
+
+@dataclass(frozen=True)
+class PendingSession:
+    """A session whose kept turns are not all covered by a summary."""
+
+    session_id: str
+    namespace: str
+    turns: int
+    last_at: datetime
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Counts and sizes, for people and for `memory://stats`."""
+
+    path: str
+    schema_version: int
+    memories: int
+    by_kind: dict[str, int] = field(default_factory=dict[str, int])
+    by_state: dict[str, int] = field(default_factory=dict[str, int])
+    by_namespace: dict[str, int] = field(default_factory=dict[str, int])
+    sentences: int = 0
+    awaiting_vectors: int = 0
+    pending_sessions: int = 0
+    bytes_on_disk: int = 0
+    model: str = ""
+    oldest: datetime | None = None
+    newest: datetime | None = None
+
+
+def new_id(now: datetime | None = None) -> str:
+    """Make a UUIDv7 (RFC 9562, section 5.7): 48 bits of milliseconds, then random bits, so ids sort by time."""
+    milliseconds = int(now.timestamp() * 1000) if now else time.time_ns() // 1_000_000
+    value = (milliseconds & 0xFFFF_FFFF_FFFF) << 80 | int.from_bytes(os.urandom(10))
+    value = value & ~(0xF << 76) | 0x7 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    return str(UUID(int=value))
+
+
+def utc_now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)

@@ -1,0 +1,254 @@
+"""What the service asks of a place that keeps memories, in the domain's words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_mcp.models import (
+    Episode,
+    Filter,
+    Forgotten,
+    Memory,
+    ModelIdentity,
+    PendingSession,
+    Revision,
+    State,
+    Stats,
+)
+
+Vectors = NDArray[np.float32]
+"""One row a sentence, unit length."""
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Where a host keeps a message; a message is stored once."""
+
+    host: str
+    session_id: str
+    message_id: str
+    role: str
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A memory ready to be written. `vectors` is None while the model is not there: they are filled in later.
+
+    `supersedes` names memories that this one replaces, besides the one in the same key slot. A turn with a session and
+    without a sequence is numbered by the store.
+    """
+
+    memory: Memory
+    vectors: Vectors | None = None
+    supersedes: tuple[str, ...] = ()
+    coordinates: Coordinates | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of one draft. `duplicate`: identical text stood there already and was reinforced."""
+
+    id: str
+    duplicate: bool = False
+    superseded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What to look for: the question's vectors (any may match) and its terms, as text.index_tokens gives them."""
+
+    vectors: Vectors | None
+    terms: tuple[str, ...]
+    where: Filter
+    dense_limit: int = 400
+    lexical_limit: int = 200
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is known about the candidates of a probe, a row each, in arrays of equal length n; t terms.
+
+    Candidates are what the filter lets through, best by vectors and best by terms, then, with `eligible` false, the
+    turns up to two places before and after a candidate turn. `cosine` is the best over a memory's sentences and the
+    probe's vectors, nan where there is none. `counts[j, i]` is how often term j stands in memory i.
+    """
+
+    rows: NDArray[np.int64]
+    eligible: NDArray[np.bool_]
+    cosine: NDArray[np.float64]
+    counts: NDArray[np.float64]          # (t, n)
+    tokens: NDArray[np.float64]          # length of each memory in tokens
+    sessions: NDArray[np.int64]          # 0: none
+    sequences: NDArray[np.int64]         # 0: none
+    is_turn: NDArray[np.bool_]
+    asks: NDArray[np.bool_]              # content ends with a question mark
+    importance: NDArray[np.float64]
+    created_at: NDArray[np.int64]        # ms
+    used: NDArray[np.int64]              # access count
+    ratings: NDArray[np.int64]           # useful minus useless
+    kinds: list[str]
+    speakers: list[str]
+    frequencies: NDArray[np.int64]       # (t,) in how many memories each term stands
+    memories: int                        # size of the whole collection
+    tokens_in_all: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a listing, newest first; `next_cursor` is '' at the end."""
+
+    memories: tuple[Memory, ...]
+    next_cursor: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether indexes agree with rows. `problems` are sentences; an empty tuple is health."""
+
+    integrity: str
+    counts: dict[str, int] = field(default_factory=dict[str, int])
+    problems: tuple[str, ...] = ()
+
+
+class Store(Protocol):
+    """A durable place for memories. Every method is one transaction; errors are `StoreUnavailable` and its kinds."""
+
+    async def write(self, drafts: Sequence[Draft], *, door: str) -> list[Written]:
+        """Write drafts, wholly or not at all: rows, words and vectors. Repeating it is harmless.
+
+        Identical text in the same place (namespace; for a turn, session and sequence or coordinates) is the same
+        memory: its tags are merged, a given key, a higher importance or confidence and an explicit expiry take effect,
+        and its time is renewed. Coordinates that were forgotten raise `Conflict`.
+        """
+        ...
+
+    async def write_episode(self, episode: Episode, vectors: Vectors | None, facts: Sequence[Draft], *, door: str) -> tuple[Episode, list[Written]]:
+        """Write a summary and the memories distilled from it in one transaction.
+
+        The same text for the same session is the same episode (returned as it stands); another text supersedes the
+        session's earlier episode and raises `version`.
+        """
+        ...
+
+    async def get(self, ids: Sequence[str]) -> list[Memory]:
+        """Read memories in the order asked; unknown ids are left out."""
+        ...
+
+    async def rows(self, rows: Sequence[int]) -> list[Memory]:
+        """Read memories by the row numbers that `search` gave, in that order."""
+        ...
+
+    async def episode(self, memory_id: str) -> Episode | None:
+        """Read one episode with its actions and key facts."""
+        ...
+
+    async def episodes(self, where: Filter, limit: int) -> list[Episode]:
+        """Read the newest episodes."""
+        ...
+
+    async def page(self, where: Filter, limit: int, cursor: str = "") -> Page:
+        """List memories newest first. A cursor that is not ours raises `InvalidInput`."""
+        ...
+
+    async def weightiest(self, where: Filter, limit: int) -> list[Memory]:
+        """Read what matters most: pinned first, then by importance and use, then newest. No turns, no episodes."""
+        ...
+
+    async def turns(self, session_id: str, namespace: str, limit: int = 10_000) -> list[Memory]:
+        """Read the kept turns of a session in order."""
+        ...
+
+    async def search(self, probe: Probe) -> Evidence:
+        """Gather the evidence for a question."""
+        ...
+
+    async def similar(self, vectors: Vectors, where: Filter, at_least: float, limit: int) -> list[tuple[str, float]]:
+        """Ids of the memories nearest to any of the vectors, with the cosine, best first."""
+        ...
+
+    async def select(self, where: Filter, *, before: datetime | None, limit: int) -> list[tuple[str, int]]:
+        """Ids and versions (updated_at in ms) of everything the filter lets through, oldest first."""
+        ...
+
+    async def versions(self, ids: Sequence[str]) -> list[tuple[str, int]]:
+        """The same for exact ids; unknown ones are left out."""
+        ...
+
+    async def revise(self, memory_id: str, change: Revision, *, expires_at: datetime | None, now: datetime, door: str) -> Memory:
+        """Change one memory's facets in rows and indexes. Raises `NotFound`, `Conflict`."""
+        ...
+
+    async def set_state(self, ids: Sequence[str], state: State, *, now: datetime, door: str) -> list[str]:
+        """Archive or restore; returns the ids that changed. A restore into an occupied key slot raises `Conflict`."""
+        ...
+
+    async def forget(self, ids: Sequence[str], *, now: datetime, door: str) -> Forgotten:
+        """Erase memories from rows, words, vectors, log and free pages, with key facts that have no other evidence.
+
+        Verified by a scan of the file (`Forgotten.verification`). Episodes that lose a source are marked.
+        """
+        ...
+
+    async def finish_erasure(self) -> str:
+        """Go on with an erasure that could not be verified; returns what stands now, '' when there was none."""
+        ...
+
+    async def unembedded(self, limit: int) -> list[Memory]:
+        """Memories that still need vectors of the active model, oldest first."""
+        ...
+
+    async def put_vectors(self, made: Sequence[tuple[str, Vectors]]) -> int:
+        """Write vectors that were made later; memories that are gone by then are skipped. Returns how many stood."""
+        ...
+
+    async def use_model(self, identity: ModelIdentity, *, now: datetime) -> bool:
+        """Make sure vectors of this model can be kept. False when the file's active model is another one."""
+        ...
+
+    async def count_access(self, ids: Sequence[str], *, now: datetime) -> None:
+        """Count recalls, in a batch."""
+        ...
+
+    async def rate(self, ids: Sequence[str], *, useful: bool, now: datetime) -> list[str]:
+        """Count ratings; returns the ids that exist."""
+        ...
+
+    async def pending_sessions(self, namespaces: Sequence[str], limit: int) -> list[PendingSession]:
+        """Sessions with turns that no summary covers, newest first."""
+        ...
+
+    async def expired(self, now: datetime, limit: int) -> list[str]:
+        """Ids past their time to live that may go: not pinned, no turn of a session still to be summarized."""
+        ...
+
+    async def lease(self, name: str, owner: str, *, now: datetime, duration: timedelta) -> bool:
+        """Take or renew a lease; False while another owner holds it."""
+        ...
+
+    async def secret(self) -> bytes:
+        """The file's own key for confirmation handles."""
+        ...
+
+    async def changes(self) -> int:
+        """A number that moves whenever any process commits to the file."""
+        ...
+
+    async def stats(self) -> Stats:
+        """Counts and sizes."""
+        ...
+
+    async def check(self) -> Check:
+        """Compare indexes with rows and ask SQLite for the file's integrity."""
+        ...
+
+    async def rebuild(self) -> None:
+        """Drop the words' index and make it again from the rows, in one transaction."""
+        ...
+
+    async def close(self) -> None:
+        """Checkpoint the log and close every connection."""
+        ...
