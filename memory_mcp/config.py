@@ -1,10 +1,12 @@
 """What a person can set, read once from the environment."""
 
 import re
+import time
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
@@ -17,6 +19,17 @@ PREFIX = "MEMORY_MCP_"
 # DESIGN section 3: chatter fades, what was learned stays.
 DEFAULT_LIFETIMES: dict[Kind, int] = {Kind.TURN: 90, Kind.EPISODE: 180, Kind.METRIC: 90}
 LEAN_LIFETIMES: dict[Kind, int] = {**DEFAULT_LIFETIMES, Kind.EPISODE: 30}
+
+_SWITCH = {
+    "on": True,
+    "true": True,
+    "yes": True,
+    "1": True,
+    "off": False,
+    "false": False,
+    "no": False,
+    "0": False,
+}
 
 MAX_CONTENT = 16_000
 MAX_QUERY = 4_000
@@ -33,38 +46,91 @@ def default_database() -> Path:
 
 
 class Settings(BaseModel):
-    """Everything that can be set. Each field is the variable MEMORY_MCP_<FIELD>; the descriptions make the README's table."""
+    """Everything that can be set; field `x` is the variable MEMORY_MCP_X. Made once and handed down."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    db: Path = Field(default_factory=default_database, description="The memory file. `~` and relative paths are resolved.")
-    namespace: str = Field("user", min_length=1, max_length=MAX_NAME, description="Where `store` without a namespace goes.")
-    model: str = Field("universal", description="`universal`, `none` (keyword search only), or a sentence-transformers name or folder.")
-    context_tokens: int = Field(
-        200_000, ge=1_000, description="The host's context window; a reply or briefing stays within 10 % of it."
+    db: Path = Field(
+        default_factory=default_database,
+        description="The memory file. `~` and relative paths are resolved.",
     )
-    tz: str = Field("", description="Time zone in which dates are read and shown, such as `Asia/Tokyo`; default: the system's.")
-    capture: bool = Field(False, description="`on`: hooks may keep the turns of conversations.")
+    namespace: str = Field(
+        "user",
+        min_length=1,
+        max_length=MAX_NAME,
+        description="Where `store` without a namespace goes.",
+    )
+    model: str = Field(
+        "universal",
+        description="`universal`, `none` (keyword search only), or a sentence-transformers name or folder.",
+    )
+    context_tokens: int = Field(
+        200_000,
+        ge=1_000,
+        description="The host's context window; a reply or briefing stays within 10 % of it.",
+    )
+    tz: str = Field(
+        "",
+        description="Time zone in which dates are read and shown, such as `Asia/Tokyo`; else the system's.",
+    )
+    capture: bool = Field(
+        False,
+        description="`on`: hooks may keep the turns of conversations.",
+    )
     ttl: dict[Kind, int | None] = Field(
         default_factory=lambda: dict[Kind, int | None](DEFAULT_LIFETIMES),
         description="Days to live by kind, such as `turn=30,episode=365`, or `lean`; `never` for no end.",
     )
     summarizer: Literal["host", "extractive", "anthropic"] = Field(
-        "host", description="Who summarizes messages when the host did not: `host` and `extractive` stay on this machine."
+        "host",
+        description="Who summarizes when the host did not: `host` and `extractive` stay on this machine.",
     )
-    key_file: Path | None = Field(None, description="File with the 64 hex digits that encrypt the memory file.")
-    key: SecretStr | None = Field(None, description="The same 64 hex digits, inline.")
-    log: Literal["debug", "info", "warning", "error"] = Field("warning", description="What is logged to stderr; never content.")
+    key_file: Path | None = Field(
+        None,
+        description="File with the 64 hex digits that encrypt the memory file.",
+    )
+    key: SecretStr | None = Field(
+        None,
+        description="The same 64 hex digits, inline.",
+    )
+    log: Literal["debug", "info", "warning", "error"] = Field(
+        "warning",
+        description="What is logged to stderr; never content.",
+    )
 
     @field_validator("db", "key_file")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
-        return path.expanduser().absolute() if path else path
+        if path and "${" in str(path):
+            raise ValueError(f"{path} still holds a ${{...}} that nobody filled in; write the path out")
+        try:
+            return path.expanduser().absolute() if path else path
+        except RuntimeError as error:
+            raise ValueError(f"the home folder in {path} is not known; write the path out") from error
+
+    @field_validator("tz")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        try:
+            _ = ZoneInfo(name) if name else None
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError(f"no time zone is called {name!r}; write one such as Asia/Tokyo") from error
+        return name
+
+    @field_validator("key")
+    @classmethod
+    def _hexadecimal(cls, key: SecretStr | None) -> SecretStr | None:
+        if key and not re.fullmatch(r"[0-9a-fA-F]{64}", key.get_secret_value()):
+            raise ValueError("a key is 64 hex digits")
+        return key
 
     @field_validator("capture", mode="before")
     @classmethod
     def _on_or_off(cls, value: object) -> object:
-        return {"on": True, "off": False}.get(value.strip().lower(), value) if isinstance(value, str) else value
+        word = value.strip().lower() if isinstance(value, str) else value
+        if isinstance(word, str) and word not in _SWITCH:
+            raise ValueError("write on or off")
+        return _SWITCH[word] if isinstance(word, str) else word
 
     @field_validator("log", "summarizer", mode="before")
     @classmethod
@@ -78,23 +144,83 @@ class Settings(BaseModel):
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> "Settings":
-        """Read the settings. Empty values and unexpanded `${...}` count as unset; unusable ones raise `InvalidInput`."""
-        values: dict[str, Any] = {}
-        for name in cls.model_fields:
-            value = environ.get(PREFIX + name.upper(), "").strip()
-            if value and not re.fullmatch(r"\$\{[^}]*\}", value):
-                values[name] = value
+        """Read the settings. An unusable one raises `InvalidInput`, which names it and shows no secret."""
+        values: dict[str, Any] = dict(given(environ))
         try:
             return cls(**values)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            name = PREFIX + str(first["loc"][0]).upper()
-            raise InvalidInput(f"{name} is not usable: {first['msg']}.") from error
+            reason = first.get("ctx", {}).get("error") or first["msg"]
+            raise InvalidInput(f"{variable(str(first['loc'][0]))} is not usable: {reason}.") from error
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone in which dates are read and shown."""
+        return ZoneInfo(self.tz) if self.tz else SystemZone()
+
+    @property
+    def pause_marker(self) -> Path:
+        """The file beside the memory file whose presence forbids all capture."""
+        return self.db.with_name(f"{self.db.name}.paused")
+
+    def encryption_key(self) -> str:
+        """The 64 hex digits that open the file, or '' for a plain one. Raises `InvalidInput` when unusable."""
+        if self.key_file:
+            try:
+                digits = self.key_file.read_text().strip()
+            except OSError as error:
+                raise InvalidInput(f"MEMORY_MCP_KEY_FILE cannot be read: {error.strerror}.") from error
+        else:
+            digits = self.key.get_secret_value().strip() if self.key else ""
+        if digits and not re.fullmatch(r"[0-9a-fA-F]{64}", digits):
+            raise InvalidInput("The encryption key must be 64 hex digits (32 bytes).")
+        return digits
 
     def lifetime(self, kind: Kind) -> timedelta | None:
         """How long a memory of this kind lives; None: for good."""
         days = self.ttl.get(kind)
         return None if days is None else timedelta(days=days)
+
+
+def variable(name: str) -> str:
+    """Name the environment variable of a setting."""
+    return PREFIX + name.upper()
+
+
+def given(environ: Mapping[str, str]) -> dict[str, str]:
+    """Read which settings were made. Empty values and unexpanded `${...}`, as hosts pass, are unset."""
+    raw = {name: environ.get(variable(name), "").strip() for name in Settings.model_fields}
+    return {name: value for name, value in raw.items() if value and not re.fullmatch(r"\$\{[^}]*\}", value)}
+
+
+class SystemZone(tzinfo):
+    """The zone this machine is set to, by each date's rules: a fixed offset fails after a clock change."""
+
+    def utcoffset(self, dt: datetime | None) -> timedelta | None:
+        """Say how far local clocks are ahead of UTC on that date."""
+        return _by_system_clock(dt).utcoffset() if dt else None
+
+    def tzname(self, dt: datetime | None) -> str | None:
+        """Name the zone as the platform abbreviates it on that date, such as JST."""
+        return _by_system_clock(dt).tzname() if dt else None
+
+    def dst(self, dt: datetime | None) -> timedelta | None:  # noqa: ARG002 - the signature is tzinfo's
+        """None: the platform does not tell daylight saving from the rest of the offset."""
+        return None
+
+    def fromutc(self, dt: datetime) -> datetime:
+        """Turn an instant into local time; of two equal readings of the clock, the second has `fold` 1."""
+        local = _by_system_clock(dt.replace(tzinfo=UTC))
+        first = local.replace(tzinfo=self, fold=0)
+        return first if first.utcoffset() == local.utcoffset() else first.replace(fold=1)
+
+
+def _by_system_clock(moment: datetime) -> datetime:
+    naive = moment.replace(tzinfo=None) if isinstance(moment.tzinfo, SystemZone) else moment
+    try:
+        return naive.astimezone()
+    except (OSError, OverflowError):  # Windows knows no rules for dates before 1970
+        return naive.astimezone(timezone(timedelta(seconds=-time.timezone)))
 
 
 def _parse_lifetimes(text: str) -> dict[Kind, int | None]:

@@ -280,8 +280,8 @@ Mode = Literal["hybrid", "keyword", "briefing", "list"]
 class Hit:
     """One recalled memory and why it ranked where it did.
 
-    `score` only orders; `meaning` (cosine on an absolute scale), `words` (share of the question's terms) and `salience`
-    explain it. All are 0 in a listing. `match` is the part of the content that fits best, for excerpts.
+    `score` only orders, from 0 to about 1.3; `meaning` (cosine on an absolute scale, 0..1.3), `words` (share of the
+    question's terms, 0..1.2) and `salience` (0..1.5) explain it. All are 0 in a listing.
     """
 
     memory: Memory
@@ -295,13 +295,17 @@ class Hit:
 
 @dataclass(frozen=True)
 class Recall:
-    """The answer to a query. `notice` names every degraded state; `omitted` counts what did not fit."""
+    """The answer to a query. `notice` names every degraded state; `omitted` counts what did not fit.
+
+    `terms` are the question's words as the index holds them, for excerpts around the match.
+    """
 
     hits: tuple[Hit, ...]
     mode: Mode
     notice: str = ""
     omitted: int = 0
     next_cursor: str = ""
+    terms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,15 @@
 """What every embedding model offers."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from memory_mcp.models import ModelIdentity
+
+if TYPE_CHECKING:  # numpy takes 0.1 s to import, and a handshake must not wait for it
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Embedder(Protocol):
@@ -20,7 +23,7 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """Turn n texts into n unit vectors, shape (n, dimension).
 
-        A text longer than the model's window is embedded by parts and averaged, never cut. `query` adds the prefix that
-        some models want for questions. Raises `EmbedderUnavailable`.
+        A text longer than the model's window is embedded by parts and averaged, never cut. `query` adds the
+        prefix that some models want for questions. Raises `EmbedderUnavailable`.
         """
         ...

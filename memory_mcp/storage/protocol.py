@@ -117,6 +117,15 @@ class Check:
 class Store(Protocol):
     """A durable place for memories. Every method is one transaction; errors are `StoreUnavailable` and its kinds."""
 
+    @property
+    def vector_problem(self) -> str:
+        """Why vectors cannot be searched, as a sentence; '' when they can."""
+        ...
+
+    async def warnings(self) -> list[str]:
+        """What is doubtful about the file's place or state, one sentence each."""
+        ...
+
     async def write(self, drafts: Sequence[Draft], *, door: str) -> list[Written]:
         """Write drafts, wholly or not at all: rows, words and vectors. Repeating it is harmless.
 
@@ -126,8 +135,10 @@ class Store(Protocol):
         """
         ...
 
-    async def write_episode(self, episode: Episode, vectors: Vectors | None, facts: Sequence[Draft], *, door: str) -> tuple[Episode, list[Written]]:
-        """Write a summary and the memories distilled from it in one transaction.
+    async def write_episode(
+        self, episode: Episode, vectors: Vectors | None, facts: Sequence[Draft], *, turns: Sequence[Draft] = (), door: str
+    ) -> tuple[Episode, list[Written]]:
+        """Write new turns of a session, their summary and the memories distilled from it in one transaction.
 
         The same text for the same session is the same episode (returned as it stands); another text supersedes the
         session's earlier episode and raises `version`.
@@ -159,7 +170,7 @@ class Store(Protocol):
         ...
 
     async def turns(self, session_id: str, namespace: str, limit: int = 10_000) -> list[Memory]:
-        """Read the kept turns of a session in order."""
+        """Read the kept turns of a session in order; with namespace '' of every session of that id."""
         ...
 
     async def search(self, probe: Probe) -> Evidence:

@@ -1,0 +1,148 @@
+"""How a conversation becomes an episode: its turns, its summary, its key facts."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memory_mcp import privacy, requests
+from memory_mcp.config import MAX_CONTENT, Settings
+from memory_mcp.errors import InvalidInput
+from memory_mcp.models import Conversation, Episode, KeyFact, Kind, Memory, Message, Source, Trust, new_id
+from memory_mcp.summarizers import Summary
+from memory_mcp.text import is_cjk
+
+MAX_WORDS = 200
+MAX_CHARACTERS = 200
+"""Of Japanese and other text without spaces."""
+
+SPEAKING = {"user": Source.USER, "assistant": Source.AGENT}
+"""Roles whose words are kept; system text and tool output are not part of what was said."""
+
+ROLES = (*SPEAKING, "system", "tool")
+
+
+def spoken(messages: Sequence[Message]) -> tuple[list[Message], tuple[str, ...]]:
+    """Keep what people and assistants said, cleaned, with notices; raises `InvalidInput` naming the message."""
+    kept: list[Message] = []
+    notices: list[str] = []
+    for place, message in enumerate(messages):
+        if message.role not in ROLES:
+            raise InvalidInput(f"messages[{place}].role must be one of {', '.join(ROLES)}. Nothing was saved.")
+        outside = privacy.without_private(message.content)[0]
+        if message.role not in SPEAKING or not outside.strip():
+            continue
+        for part in _parts(outside):
+            admitted = privacy.admit(part, f"messages[{place}].content", MAX_CONTENT)
+            kept.append(replace(message, content=admitted.text))
+            notices += admitted.notices
+    return kept, tuple(dict.fromkeys(notices))
+
+
+def unseen(kept: Sequence[Memory], messages: Sequence[Message]) -> list[Message]:
+    """Find the messages that the session does not hold yet.
+
+    A host may hand in the whole conversation again, or its last part: what overlaps with the end of the kept turns, or
+    lies wholly within them, is known.
+    """
+    known = [(turn.speaker, turn.content) for turn in kept]
+    given = [(speaker(message), message.content) for message in messages]
+    for size in range(min(len(known), len(given)), 0, -1):
+        if known[-size:] == given[:size]:
+            return list(messages[size:])
+    within = any(known[start : start + len(given)] == given for start in range(len(known) - len(given) + 1))
+    return [] if within else list(messages)
+
+
+def speaker(message: Message) -> str:
+    """Who spoke: the name if there is one, else the role."""
+    return message.name.strip() or message.role
+
+
+def turn(message: Message, conversation: Conversation, settings: Settings, now: datetime) -> Memory:
+    """Make the memory of one message."""
+    at = requests.past(message.at, "time", now) or now
+    return Memory(
+        id=new_id(now),
+        content=message.content,
+        kind=Kind.TURN,
+        namespace=conversation.namespace,
+        session_id=conversation.session_id,
+        speaker=requests.name(speaker(message), "name"),
+        source=SPEAKING[message.role],
+        created_at=at,
+        updated_at=now,
+        expires_at=requests.expiry(None, Kind.TURN, settings, now),
+    )
+
+
+def message(turn: Memory) -> Message:
+    """Give a kept turn back as the message it was."""
+    roles = {source: role for role, source in SPEAKING.items()}
+    return Message(roles.get(turn.source, "user"), turn.content, turn.speaker, turn.created_at)
+
+
+def episode(
+    conversation: Conversation, summary: Summary, turns: Sequence[Memory], settings: Settings, now: datetime
+) -> Episode:
+    """Make the episode of a session from its summary; its lessons stand in its content, so that they are found."""
+    lessons = tuple(conversation.lessons or summary.lessons)
+    content = summary.summary if not lessons else "\n".join([summary.summary, "Lessons:", *(f"- {one}" for one in lessons)])
+    first = turns[0].created_at if turns else now
+    memory = Memory(
+        id=new_id(now),
+        content=content,
+        kind=Kind.EPISODE,
+        namespace=conversation.namespace,
+        tags=requests.tags(conversation.tags),
+        session_id=conversation.session_id,
+        trust=Trust.UNTRUSTED if any(one.trust is Trust.UNTRUSTED for one in turns) else Trust.TRUSTED,
+        created_at=now,
+        updated_at=now,
+        expires_at=requests.expiry(None, Kind.EPISODE, settings, now),
+    )
+    return Episode(
+        memory=memory,
+        started_at=requests.past(conversation.started_at, "started_at", now) or min(first, now),
+        ended_at=turns[-1].created_at if turns else now,
+        trigger=conversation.trigger,
+        outcome=conversation.outcome,
+        lessons=lessons,
+        actions=conversation.actions,
+        engine=summary.engine,
+        covered_through=max((one.sequence or 0 for one in turns), default=0),
+    )
+
+
+def key_fact(fact: KeyFact, of: Episode, settings: Settings, now: datetime) -> tuple[Memory, tuple[str, ...]]:
+    """Make the memory of one key fact; what a summary distils is inferred (.7) unless it says otherwise."""
+    admitted = privacy.admit(fact.content, "key_facts", MAX_CONTENT)
+    if fact.kind in requests.NOT_BY_STORE or fact.kind is Kind.TURN:
+        raise InvalidInput(f"A key fact cannot be of kind {fact.kind.value!r}. Nothing was saved.")
+    memory = Memory(
+        id=new_id(now),
+        content=admitted.text,
+        kind=fact.kind,
+        namespace=of.memory.namespace,
+        key=requests.name(fact.key, "key"),
+        session_id=of.memory.session_id,
+        importance=requests.unit(fact.importance, "importance", 0.5),
+        confidence=requests.unit(fact.confidence, "confidence", 0.7),
+        trust=of.memory.trust,
+        created_at=of.ended_at,
+        updated_at=now,
+        expires_at=requests.expiry(None, fact.kind, settings, now),
+    )
+    return memory, admitted.notices
+
+
+def require_short(summary: str) -> None:
+    """Refuse a summary of the caller's over 200 words, or 200 characters of text written without spaces."""
+    words, characters = len(summary.split()), len("".join(summary.split()))
+    if is_cjk(summary) and characters > MAX_CHARACTERS:
+        raise InvalidInput(f"summary has {characters} characters; at most {MAX_CHARACTERS}. Shorten it. Nothing was saved.")
+    if not is_cjk(summary) and words > MAX_WORDS:
+        raise InvalidInput(f"summary has {words} words; at most {MAX_WORDS}. Shorten it. Nothing was saved.")
+
+
+def _parts(text: str) -> list[str]:
+    return [text[start : start + MAX_CONTENT] for start in range(0, len(text), MAX_CONTENT)]

@@ -1,0 +1,170 @@
+"""Any model of the sentence-transformers library, by its name or its folder, without a network."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from memory_mcp.embedding.parts import embed_by_parts
+from memory_mcp.errors import EmbedderUnavailable
+from memory_mcp.models import ModelIdentity
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+BATCH = 32
+"""Texts a forward pass. Larger batches are not faster on a processor, they only take more memory."""
+
+CEILINGS = {"53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db": 0.63}
+"""The cosine of full agreement by checksum of the weights, where it was measured: all-MiniLM-L6-v2."""
+
+_SEARCH_PASSAGES = "Represent this sentence for searching relevant passages: "
+
+_PREFIXES = (
+    (r"(^|[/-])e5-(small|base|large)(?!.*instruct)", "query: ", "passage: "),
+    (r"bge-(small|base|large)-en", _SEARCH_PASSAGES, ""),
+    (r"bge-(small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：", ""),
+    (r"mxbai-embed-large", _SEARCH_PASSAGES, ""),
+    (r"snowflake-arctic-embed-(xs|s|m|l)(-v1\.5)?$", _SEARCH_PASSAGES, ""),
+    (r"nomic-embed-text", "search_query: ", "search_document: "),
+)
+"""(name, before questions, before texts) for families whose model cards ask for it and whose files do not."""
+
+
+class _Model(Protocol):
+    """What is used of `sentence_transformers.SentenceTransformer`, which is not there by default."""
+
+    max_seq_length: int | None
+    tokenizer: Any
+    prompts: dict[str, str]
+
+    def get_embedding_dimension(self) -> int | None: ...
+
+    def encode(self, inputs: list[str], **options: Any) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """What a model wants before a question and before a text."""
+
+    query: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class SentenceTransformersEmbedder:
+    """A loaded model. One call at a time: the tokenizers of this library may not be shared by threads."""
+
+    model: _Model
+    identity: ModelIdentity
+    prefixes: Prefixes
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
+        """Embed n texts to unit vectors, shape (n, dimension); long ones by parts."""
+        prefix = self.prefixes.query if query else self.prefixes.text
+        if not texts:
+            return import_module("numpy").empty((0, self.identity.dimension), dtype="float32")
+        try:
+            with self._turn:
+                return embed_by_parts(
+                    texts, fits=lambda text: self._fits(prefix + text), encode=partial(self._encode, prefix)
+                )
+        except (IndexError, RuntimeError, ValueError) as error:
+            raise EmbedderUnavailable(f"{self.identity.name} failed: {error}") from error
+
+    def _encode(self, prefix: str, texts: list[str]) -> NDArray[np.float32]:
+        return self.model.encode(
+            texts, prompt=prefix, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False
+        )
+
+    def _fits(self, text: str) -> bool:
+        window = self.model.max_seq_length
+        if not window:
+            return True
+        return len(self.model.tokenizer(text, truncation=False, verbose=False)["input_ids"]) <= window
+
+
+def load_sentence_transformer(name: str) -> SentenceTransformersEmbedder:
+    """Load a model that is on this machine: a folder, or a name in the library's cache. It runs on the CPU.
+
+    Raises `EmbedderUnavailable` saying what to install or to set. Never downloads.
+    """
+    library = _library()
+    folder = _locate(name)
+    try:
+        model = cast(
+            "_Model",
+            library.SentenceTransformer(
+                str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+            ),
+        )
+    except (OSError, ValueError, RuntimeError) as error:
+        raise EmbedderUnavailable(f"The model in {folder} cannot be loaded: {error}") from error
+    dimension = model.get_embedding_dimension()
+    if dimension is None:
+        raise EmbedderUnavailable(f"The model in {folder} does not say how long its vectors are.")
+    checksum = _checksum(folder)
+    known_as = folder.name if Path(name).expanduser().is_dir() else name
+    identity = ModelIdentity(known_as, checksum, dimension, CEILINGS.get(checksum, ModelIdentity.ceiling))
+    return SentenceTransformersEmbedder(model, identity, prefixes_for(known_as, model.prompts))
+
+
+def prefixes_for(name: str, prompts: dict[str, str]) -> Prefixes:
+    """Take the prefixes that a model's own files name, else those that are known for its family."""
+    own = Prefixes(prompts.get("query", ""), prompts.get("document") or prompts.get("passage", ""))
+    if own != Prefixes():
+        return own
+    for pattern, query, text in _PREFIXES:
+        if re.search(pattern, name, re.IGNORECASE):
+            return Prefixes(query, text)
+    return own
+
+
+def _library() -> ModuleType:
+    try:
+        return import_module("sentence_transformers")
+    except ImportError as error:
+        raise EmbedderUnavailable(
+            "This model needs an extra: pip install 'sqlite-memory-mcp[sentence-transformers]' (with torch, "
+            "about 3 GB on Linux). Or leave MEMORY_MCP_MODEL unset for the model that is built in."
+        ) from error
+
+
+def _locate(name: str) -> Path:
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder.resolve()
+    repository = name if "/" in name else f"sentence-transformers/{name}"
+    try:
+        return Path(import_module("huggingface_hub").snapshot_download(repository, local_files_only=True))
+    except (OSError, ValueError) as error:
+        raise EmbedderUnavailable(
+            f"No model {name!r} on this machine, and nothing is downloaded unasked. Set MEMORY_MCP_MODEL to "
+            "a folder that holds a sentence-transformers model."
+        ) from error
+
+
+def _checksum(folder: Path) -> str:
+    """SHA-256 of the file of weights; where it is split, of all of them in the order of their names."""
+    for pattern in ("*.safetensors", "*.bin"):
+        files = sorted(folder.rglob(pattern))
+        if files:
+            break
+    else:
+        raise EmbedderUnavailable(f"{folder} holds no weights (*.safetensors or *.bin).")
+    digest = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

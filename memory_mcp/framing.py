@@ -1,0 +1,126 @@
+"""How one line becomes a protocol message, or a refusal that says what is wrong with it."""
+
+import json
+import re
+from typing import Any, cast
+
+from mcp_types import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+
+from memory_mcp.wire import ENDS_KEPT, MAX_LINE, Overlong
+
+# A bracket, a number, or a whole string (or what is left of one at a cut): enough to know how deep a key lies.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|$)|[\[\]{}]|-?\d+')
+_LAST_ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*\}\s*$')
+
+
+def read_message(line: bytes | Overlong) -> JSONRPCMessage | JSONRPCError | None:
+    """Read one line. A `JSONRPCError` whose request cannot be served is the refusal to send; None: nothing to do.
+
+    The SDK drops such lines silently, and the client waits for its answer until it times out.
+    """
+    if isinstance(line, Overlong):
+        limit = MAX_LINE // (1024 * 1024)
+        return _refusal(
+            _first_id(line.head, line.tail),
+            INVALID_REQUEST,
+            f"The request is longer than {limit} MiB and was not read. Nothing was saved; send less at once.",
+        )
+    if not line.strip():
+        return None
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        return _refuse(line)
+    # An id of a wrong kind makes it a notification to the SDK, which would leave the sender waiting.
+    unanswerable = isinstance(message, JSONRPCNotification) and b'"id"' in line and "id" in json.loads(line)
+    return _refuse(line) if unanswerable else message
+
+
+def _refuse(line: bytes) -> JSONRPCError | None:
+    try:
+        value = cast(object, json.loads(line))
+    except RecursionError:
+        return _too_deep(_first_id(line[:ENDS_KEPT], line[-ENDS_KEPT:]))
+    except ValueError:
+        return _refusal(None, PARSE_ERROR, "This line is not JSON in UTF-8.")
+    if isinstance(value, list):
+        return _refusal(None, INVALID_REQUEST, "Batches are not part of the protocol: send one message a line.")
+    if not isinstance(value, dict):
+        return _refusal(None, INVALID_REQUEST, "A message is a JSON object.")
+    message = cast(dict[str, Any], value)
+    if "id" not in message and "method" in message:
+        return None  # JSON-RPC 2.0, section 4.1: a notification is never answered, not even a bad one
+    if _has_lone_surrogate(line, message):
+        text = "The request holds half a surrogate pair (\\ud800..\\udfff), which is no character. Nothing was saved."
+        return _refusal(_usable_id(message), INVALID_PARAMS, text)
+    if _is_well_formed(message):
+        return _too_deep(_usable_id(message))
+    text = 'A request has "jsonrpc": "2.0", an "id" that is a text or a whole number, a "method", and "params" as an object.'
+    return _refusal(_usable_id(message), INVALID_REQUEST, text)
+
+
+def _too_deep(request_id: str | int | None) -> JSONRPCError:
+    return _refusal(request_id, INVALID_REQUEST, "The request is nested too deeply. Nothing was saved.")
+
+
+def _is_well_formed(message: dict[str, Any]) -> bool:
+    try:
+        jsonrpc_message_adapter.validate_python(message, by_name=False)
+    except ValidationError:
+        return False
+    return "id" not in message or _usable_id(message) is not None
+
+
+def _has_lone_surrogate(line: bytes, message: dict[str, Any]) -> bool:
+    if b"\\u" not in line:
+        return False
+    try:
+        json.dumps(message, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _refusal(request_id: str | int | None, code: int, text: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=text))
+
+
+def _usable_id(message: dict[str, Any]) -> str | int | None:
+    value = message.get("id")
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    return None if isinstance(value, str) and not _encodable(value) else value
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _first_id(head: bytes, tail: bytes) -> str | int | None:
+    """Find the id of a request that cannot be parsed: the top-level one in `head`, or the last member in `tail`."""
+    depth, expecting = 0, False
+    for match in _TOKEN.finditer(head):
+        token = match.group()
+        if token in b"{[":
+            depth += 1
+        elif token in b"}]":
+            depth -= 1
+        elif depth == 1 and expecting:
+            return _usable_id({"id": json.loads(token)})
+        expecting = depth == 1 and token == b'"id"'
+    last = _LAST_ID.search(tail)
+    return _usable_id({"id": json.loads(last.group(1))}) if last else None

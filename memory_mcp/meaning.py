@@ -1,0 +1,59 @@
+"""Vectors that fit the file: the loaded model and the file's own model, held together."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+
+from memory_mcp.embedding import Embeddings
+from memory_mcp.embedding.passages import passages
+from memory_mcp.errors import EmbedderUnavailable
+from memory_mcp.models import Memory, ModelIdentity
+from memory_mcp.storage.protocol import Store, Vectors
+
+
+class Meaning:
+    """Turns questions and memories into vectors, or says why it cannot.
+
+    `patient` waits for the first load of the model instead of going on without it: right for a shell command, wrong
+    for a server whose host waits for an answer.
+    """
+
+    def __init__(self, store: Store, embeddings: Embeddings, *, patient: bool) -> None:
+        self._store = store
+        self._embeddings = embeddings
+        self._patient = patient
+        self._accepted: ModelIdentity | None = None
+
+    @property
+    def ceiling(self) -> float:
+        """The cosine that counts as full agreement for the model at hand."""
+        identity = self._embeddings.identity
+        return identity.ceiling if identity else 1.0
+
+    async def of_question(self, texts: Sequence[str], *, now: datetime) -> Vectors:
+        """Embed a question's texts. Raises `EmbedderUnavailable` with a sentence fit for a notice."""
+        vectors = await self._embeddings.embed(texts, query=True, wait=self._patient)
+        await self._accept(now)
+        return vectors
+
+    async def of_memories(self, memories: Sequence[Memory], *, now: datetime, wait: bool | None = None) -> list[Vectors]:
+        """Embed memories sentence by sentence. Raises `EmbedderUnavailable`."""
+        texts = [passages(memory) for memory in memories]
+        flat = [text for own in texts for text in own]
+        vectors = await self._embeddings.embed(flat, wait=self._patient if wait is None else wait)
+        await self._accept(now)
+        ends = np.cumsum([len(own) for own in texts])
+        return np.split(vectors, ends[:-1])
+
+    async def _accept(self, now: datetime) -> None:
+        """Refuse a model that the file's vectors were not made by."""
+        identity = self._embeddings.identity
+        if identity is None or identity == self._accepted:
+            return
+        if not await self._store.use_model(identity, now=now):
+            raise EmbedderUnavailable(
+                f"The file's vectors were made by another model than {identity.name!r}: search is by keyword only."
+                " Set MEMORY_MCP_MODEL to the model that made them."
+            )
+        self._accepted = identity

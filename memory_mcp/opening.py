@@ -1,0 +1,94 @@
+"""When the memory is opened: behind the handshake, at the latest by the first call, and again after a failure."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskGroup
+
+from memory_mcp.config import Settings
+from memory_mcp.errors import MemoryMcpError, StoreBusy
+from memory_mcp.service import MemoryService
+
+PATIENCE = 20.0  # seconds a call waits for the file: twice what SQLite waits for a lock, a third of a host's limit
+
+
+@dataclass
+class _Attempt:
+    done: anyio.Event = field(default_factory=anyio.Event)
+    service: MemoryService | None = None
+    error: BaseException | None = None
+
+
+@dataclass
+class Opening:
+    """A memory that is opened in the background and shared by every call.
+
+    A host must see its handshake answered whatever state the file is in, so nothing here is waited for before a call
+    needs it; a file that could not be opened is tried again at the next call.
+    """
+
+    settings: Settings
+    _tasks: TaskGroup | None = None
+    _closing: anyio.Event = field(default_factory=anyio.Event)
+    _attempt: _Attempt | None = None
+
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Close the memory at the end, if it was opened."""
+        self._closing, self._attempt = anyio.Event(), None
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._closing.set()
+                self._tasks = None
+
+    def begin(self) -> None:
+        """Start to open the memory, unless that was done."""
+        if self._attempt is None:
+            self._start()
+
+    async def service(self) -> MemoryService:
+        """Give the opened memory. Raises `StoreUnavailable` when there is none."""
+        attempt = self._attempt
+        if attempt is None or attempt.error:
+            attempt = self._start()
+        with anyio.move_on_after(PATIENCE):
+            await attempt.done.wait()
+        if attempt.error:
+            raise attempt.error
+        if attempt.service is None:
+            raise StoreBusy("The memory file is still being opened. Try again in a moment.")
+        return attempt.service
+
+    def _start(self) -> _Attempt:
+        if self._tasks is None:
+            raise RuntimeError("The memory is opened only while the server runs.")
+        self._attempt = _Attempt()
+        self._tasks.start_soon(self._hold, self._attempt)
+        return self._attempt
+
+    async def _hold(self, attempt: _Attempt) -> None:
+        # Opening may be cancelled at any time. What was opened is closed in order, even when the server is stopped.
+        with anyio.CancelScope() as scope:
+            try:
+                app = await anyio.to_thread.run_sync(_import_app)
+                async with app.open_memory(self.settings) as service:
+                    scope.shield = True
+                    attempt.service = service
+                    attempt.done.set()
+                    await self._closing.wait()
+            except MemoryMcpError as error:
+                attempt.error = error
+            finally:
+                attempt.done.set()
+
+
+def _import_app():
+    from memory_mcp import app  # noqa: PLC0415  numpy and the SQLite driver must not delay the handshake
+
+    return app

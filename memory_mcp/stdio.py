@@ -1,0 +1,190 @@
+"""How a server lives on two pipes: what is still owed to the client, and when to end."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+from anyio.lowlevel import EventLoopToken, current_token
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server import NotificationOptions
+from mcp.server.lowlevel import Server
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+
+from memory_mcp.discovery import answer_probe, is_probe
+from memory_mcp.framing import read_message
+from memory_mcp.wire import Wire
+
+GRACE = 1.5  # seconds after the end of input in which accepted calls are finished (DESIGN section 7)
+LAST_CALL = 1.9  # seconds after which the process ends whatever hangs
+
+LISTEN = "subscriptions/listen"
+
+
+def run(server: Server[Any], wire: Wire) -> None:
+    """Serve one client until its input ends, or SIGTERM or SIGINT arrives, then clean up and return."""
+    anyio.run(serve, server, wire)
+
+
+async def serve(server: Server[Any], wire: Wire) -> None:
+    """Serve one client over `wire` in whichever protocol era it opens with."""
+    work = anyio.CancelScope()
+    ending = Ending(work.cancel)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ending.on_signal)
+        with work:
+            async with _streams(server, wire, ending) as (incoming, outgoing):
+                options = server.create_initialization_options(NotificationOptions(resources_changed=True))
+                await server.run(incoming, outgoing, options)
+        tasks.cancel_scope.cancel()
+
+
+@dataclass
+class Ending:
+    """When the process ends: at a signal, or a bounded time after the input did."""
+
+    stop: Callable[[], None]
+    begun: bool = False
+
+    def begin(self) -> None:
+        """From now on there are `LAST_CALL` seconds left. A thread that hangs in a read or a write cannot be woken."""
+        if not self.begun:
+            self.begun = True
+            timer = threading.Timer(LAST_CALL, os._exit, (0,))
+            timer.daemon = True
+            timer.start()
+
+    async def on_signal(self) -> None:
+        """Wait for SIGTERM or SIGINT and stop the work. Windows has neither: there the process is killed."""
+        if sys.platform == "win32":
+            return
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            async for _ in signals:
+                self.begin()
+                self.stop()
+
+
+@dataclass
+class Owed:
+    """The requests that were accepted and not yet answered."""
+
+    ids: set[RequestId] = field(default_factory=set[RequestId])
+    settled: anyio.Event = field(default_factory=anyio.Event)
+    ended: bool = False
+
+    def note_incoming(self, message: JSONRPCMessage) -> None:
+        """Remember a request; forget one that the client cancelled, which the protocol leaves unanswered."""
+        if isinstance(message, JSONRPCRequest) and message.method != LISTEN:
+            self.ids.add(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._settle((message.params or {}).get("requestId"))
+
+    def note_outgoing(self, message: JSONRPCMessage) -> None:
+        """Forget a request that was answered."""
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            self._settle(message.id)
+
+    async def wait_until_settled(self) -> None:
+        """Wait, at most `GRACE` seconds, until nothing is owed; nothing more comes in."""
+        self.ended = True
+        self._settle(None)
+        with anyio.move_on_after(GRACE):
+            await self.settled.wait()
+
+    def _settle(self, request_id: object) -> None:
+        if isinstance(request_id, str | int):
+            self.ids.discard(request_id)
+        if self.ended and not self.ids:
+            self.settled.set()
+
+
+@asynccontextmanager
+async def _streams(
+    server: Server[Any], wire: Wire, ending: Ending
+) -> AsyncIterator[
+    tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+]:
+    to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    outgoing, from_server = anyio.create_memory_object_stream[SessionMessage]()
+    owed = Owed()
+    reader = Reader(server, to_server, outgoing.clone(), owed, ending, current_token())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_write, from_server, wire, owed, ending)
+        threading.Thread(target=reader.run, args=(wire,), name="stdin", daemon=True).start()
+        yield incoming, outgoing
+        ending.begin()
+        await reader.close()
+
+
+async def _write(
+    messages: MemoryObjectReceiveStream[SessionMessage], wire: Wire, owed: Owed, ending: Ending
+) -> None:
+    async with messages:
+        async for item in messages:
+            line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+            try:
+                await anyio.to_thread.run_sync(wire.write, line.encode())
+            except OSError:  # the client has gone, and nobody will read anything any more
+                ending.begin()
+                ending.stop()
+                return
+            owed.note_outgoing(item.message)
+
+
+@dataclass
+class Reader:
+    """Reads the wire in a thread of its own and hands each message to the server, or refuses it."""
+
+    server: Server[Any]
+    to_server: MemoryObjectSendStream[SessionMessage | Exception]
+    to_client: MemoryObjectSendStream[SessionMessage]
+    owed: Owed
+    ending: Ending
+    loop: EventLoopToken
+    opened: bool = False
+
+    def run(self, wire: Wire) -> None:
+        """Read until the other side closes. Each line waits for the one before, so memory stays bounded."""
+        try:
+            for line in wire.lines():
+                message = read_message(line)
+                if message is not None:
+                    anyio.from_thread.run(self._hand_on, message, token=self.loop)
+            anyio.from_thread.run(self._at_the_end, token=self.loop)
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.RunFinishedError, OSError):
+            return  # the server ended first
+
+    async def close(self) -> None:
+        """Let go of both streams."""
+        await self.to_server.aclose()
+        await self.to_client.aclose()
+
+    async def _hand_on(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCError):
+            await self.to_client.send(SessionMessage(message))
+        elif isinstance(message, JSONRPCRequest) and not self.opened and is_probe(message):
+            await self.to_client.send(SessionMessage(answer_probe(self.server, message.id)))
+        else:
+            self.opened = self.opened or isinstance(message, JSONRPCRequest)
+            self.owed.note_incoming(message)
+            await self.to_server.send(SessionMessage(message))
+
+    async def _at_the_end(self) -> None:
+        self.ending.begin()
+        await self.owed.wait_until_settled()
+        await self.close()

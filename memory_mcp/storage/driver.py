@@ -1,0 +1,95 @@
+"""The SQLite library that opens every memory file; no other module names it.
+
+SQLCipher's build serves unencrypted files too: it is one and the same new SQLite in every process, whatever the user's
+Python was compiled with (research: two SQLite versions on one file damage its full-text index). Never open the file in
+the same process by another library, nor by plain `open`: POSIX locks vanish and acknowledged writes are lost.
+"""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3 as library  # sqlcipher3 has the same interface and brings no types
+else:
+    from sqlcipher3 import dbapi2 as library
+
+try:
+    import sqlite_vec
+except ImportError:  # no wheel for this platform
+    sqlite_vec = None
+
+Connection = library.Connection
+Row = library.Row
+Error = library.Error
+is_complete = library.complete_statement
+
+BUSY_TIMEOUT_MS = 10_000
+"""Four processes on a loaded machine waited up to 4.2 s (research/storage.md section 4)."""
+
+PRAGMAS = (
+    "pragma synchronous = full",
+    "pragma secure_delete = on",
+    "pragma temp_store = memory",
+    "pragma foreign_keys = on",
+    "pragma max_page_count = 2097152",  # refuse to grow beyond 8 GB at 4096 bytes a page
+)
+_HEX_KEY = re.compile(r"[0-9a-fA-F]{64}")
+
+
+def connect(path: Path, key: str = "") -> Connection:
+    """Open a file for one thread, with every setting that does not touch it. `key` is 64 hexadecimal digits, or ''."""
+    connection = library.connect(str(path), isolation_level=None, cached_statements=256)
+    try:
+        if key:
+            _unlock(connection, key)
+        connection.execute(f"pragma busy_timeout = {BUSY_TIMEOUT_MS}")
+        for pragma in PRAGMAS:
+            connection.execute(pragma)
+    except BaseException:
+        connection.close()
+        raise
+    connection.row_factory = Row
+    connection.text_factory = _readable
+    return connection
+
+
+def scratch() -> Connection:
+    """Open an empty database in memory that any thread may use, one at a time."""
+    return library.connect(":memory:", isolation_level=None, check_same_thread=False)
+
+
+def load_vectors(connection: Connection, extension: str = "") -> str:
+    """Load sqlite-vec and ask it one real question; says what went wrong, '' when nothing did.
+
+    That its Python package can be imported proves nothing: a wheel once held another processor's binary.
+    """
+    if not extension and sqlite_vec is None:
+        return "sqlite-vec is not installed for this platform, so recall finds words but not meaning"
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(extension or sqlite_vec.loadable_path())
+        connection.enable_load_extension(False)
+        connection.execute(
+            "select vec_distance_hamming(vec_bit(zeroblob(8)), vec_bit(zeroblob(8)))"
+        ).fetchone()
+    except Error as error:
+        return f"sqlite-vec cannot be loaded, so recall finds words but not meaning: {error}"
+    return ""
+
+
+def _unlock(connection: Connection, key: str) -> None:
+    if not _HEX_KEY.fullmatch(key):
+        raise ValueError("The key of a memory file is 64 hexadecimal digits.")
+    connection.execute("pragma cipher_log_level = none")  # a wrong key is reported by us, once
+    connection.execute(
+        f"pragma key = \"x'{key}'\""
+    )  # a pragma takes no parameters; a raw key needs no slow derivation
+    connection.execute(
+        "pragma cache_size = -65536"
+    )  # decrypted pages are worth keeping: 25 ms a scan becomes 14
+
+
+def _readable(raw: bytes) -> str:
+    """Decode a text column; damaged bytes become replacement characters, so that one bad row does not stop the others."""
+    return raw.decode("utf-8", "replace")

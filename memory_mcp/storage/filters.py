@@ -1,0 +1,84 @@
+"""A filter as SQL: which memories a question is about."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from memory_mcp.models import Filter, Kind, State, Trust
+
+Clause = tuple[str, dict[str, Any]]
+"""An SQL condition and its named parameters."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+KINDS, STATES, TRUSTS = tuple(Kind), tuple(State), tuple(Trust)
+
+
+def to_ms(instant: datetime) -> int:
+    """Turn an aware instant into the file's milliseconds since 1970."""
+    return (instant - EPOCH) // timedelta(milliseconds=1)
+
+
+def clause(where: Filter) -> Clause:
+    """Write the condition over `memory m`, whole."""
+    conditions: list[tuple[str, str, Any]] = [
+        (
+            "m.namespace in (select number from namespace where name in (select value from json_each(:f_namespaces)))",
+            "f_namespaces",
+            json.dumps(where.namespaces) if where.namespaces else None,
+        ),
+        ("m.kind in (select value from json_each(:f_kinds))", "f_kinds", json.dumps(where.kinds) if where.kinds else None),
+        ("m.state in (select value from json_each(:f_states))", "f_states", json.dumps(where.states) if where.states else None),
+        ("m.session in (select number from session where id = :f_session)", "f_session", where.session_id or None),
+        ("m.source = :f_source", "f_source", where.source),
+        ("m.trust = :f_trust", "f_trust", where.trust),
+        ("m.row in (select memory from episode where outcome = :f_outcome)", "f_outcome", where.outcome),
+        ("m.confidence >= :f_confidence", "f_confidence", where.min_confidence or None),
+        ("m.created_at >= :f_since", "f_since", to_ms(where.since) if where.since else None),
+        ("m.created_at < :f_until", "f_until", to_ms(where.until) if where.until else None),
+        ("(m.expires_at is null or m.expires_at > :f_now or m.pinned = 1)", "f_now", to_ms(where.now) if where.now else None),
+        (
+            "m.created_at <= :f_as_of and (m.superseded_at is null or m.superseded_at > :f_as_of)"
+            " and (m.valid_from is null or m.valid_from <= :f_as_of) and (m.valid_to is null or m.valid_to > :f_as_of)",
+            "f_as_of",
+            to_ms(where.as_of) if where.as_of else None,
+        ),
+    ]
+    parts = [sql for sql, _, value in conditions if value is not None]
+    values = {name: value for _, name, value in conditions if value is not None}
+    if where.tags:
+        parts.append(
+            "(select count(*) from tag t where t.memory = m.row"
+            " and t.name in (select value from json_each(:f_tags))) = :f_tag_count"
+        )
+        tags = sorted({tag.casefold() for tag in where.tags})
+        values |= {"f_tags": json.dumps(tags), "f_tag_count": len(tags)}
+    return " and ".join(parts) or "1", values
+
+
+def narrow(where: Filter) -> Clause:
+    """Write the part of the condition that the integers beside the sign bits can answer, over `vec_bits v`."""
+    conditions: list[tuple[str, str, Any]] = [
+        (
+            "v.namespace in (select number from namespace where name in (select value from json_each(:n_namespaces)))",
+            "n_namespaces",
+            json.dumps(where.namespaces) if where.namespaces else None,
+        ),
+        ("v.kind in (select value from json_each(:n_kinds))", "n_kinds", _places(where.kinds, KINDS)),
+        ("v.state in (select value from json_each(:n_states))", "n_states", _places(where.states, STATES)),
+        ("v.trust = :n_trust", "n_trust", TRUSTS.index(where.trust) if where.trust else None),
+        ("v.created_at >= :n_since", "n_since", to_ms(where.since) if where.since else None),
+        ("v.created_at < :n_until", "n_until", to_ms(where.until) if where.until else None),
+    ]
+    parts = [sql for sql, _, value in conditions if value is not None]
+    return " and ".join(parts) or "1", {name: value for _, name, value in conditions if value is not None}
+
+
+def is_narrow(where: Filter) -> bool:
+    """Whether `narrow` says all that the filter says, expiry apart."""
+    return not (
+        where.tags or where.session_id or where.source or where.outcome or where.min_confidence or where.as_of
+    )
+
+
+def _places(chosen: tuple[Any, ...], order: tuple[Any, ...]) -> str | None:
+    return json.dumps([order.index(one) for one in chosen]) if chosen else None

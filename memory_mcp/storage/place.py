@@ -1,0 +1,79 @@
+"""Where the file lies: its folder, its permissions, and places where SQLite files come to harm."""
+
+import errno
+import re
+from pathlib import Path
+
+from memory_mcp.errors import StoreFull, StoreReadOnly, StoreUnavailable
+
+_SYNCED = re.compile(
+    r"[/\\](Mobile Documents|iCloud ?Drive|CloudStorage|Dropbox|OneDrive|Google ?Drive|GoogleDrive)(\b|[ (_-])",
+    re.IGNORECASE,
+)
+_NETWORK_TYPES = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "drvfs", "fuse.sshfs", "afpfs", "webdav"}
+)
+LARGE_FILE_BYTES = 2 * 1024**3
+
+
+def prepare(path: Path) -> None:
+    """Make missing folders (0700) and the file (0600) under any umask; what exists is left as it is."""
+    try:
+        _make_folder(path.parent)
+        if path.is_dir():
+            raise StoreUnavailable(
+                f"Nothing was saved: {path} is a folder. Set MEMORY_MCP_DB to the path of a file."
+            )
+        path.touch(0o600, exist_ok=False)
+        path.chmod(0o600)
+    except FileExistsError:
+        return
+    except OSError as error:
+        kind = StoreFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreReadOnly
+        raise kind(
+            f"Nothing was saved: {path} cannot be made ({error.strerror}). Set MEMORY_MCP_DB to a place you can write to."
+        ) from error
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.exists():
+        return
+    _make_folder(folder.parent)
+    try:
+        folder.mkdir(0o700)
+        folder.chmod(0o700)
+    except FileExistsError:  # another process was quicker
+        return
+
+
+def warnings(path: Path, mounts: str = "") -> list[str]:
+    """Say what is risky about the file's place and size. `mounts` has the form of /proc/mounts."""
+    found: list[str] = []
+    if _SYNCED.search(str(path)):
+        found.append(
+            f"{path} lies in a folder that is synchronised with a cloud; such programs copy a file and its log"
+            " separately and can damage it. Set MEMORY_MCP_DB to a local folder."
+        )
+    if str(path).startswith(("\\\\", "//")) or _file_system(path, mounts) in _NETWORK_TYPES:
+        found.append(
+            f"{path} lies on a network file system, where several programs cannot share an SQLite file safely."
+            " Set MEMORY_MCP_DB to a local folder."
+        )
+    if path.exists() and path.stat().st_size > LARGE_FILE_BYTES:
+        found.append(
+            f"{path} is larger than 2 GB; at 8 GB nothing more can be saved. Forget or shorten what is kept."
+        )
+    return found
+
+
+def _file_system(path: Path, mounts: str) -> str:
+    """Name the type of the innermost mount that holds the path."""
+    best, kind = -1, ""
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        point = Path(fields[1].replace("\\040", " "))
+        if path.is_relative_to(point) and len(point.parts) > best:
+            best, kind = len(point.parts), fields[2]
+    return kind
