@@ -1,12 +1,10 @@
-"""What each verb of the shell does: one call to the service, and its answer in words or as JSON."""
+"""What each verb does that needs the memory open: one call to the service, and its answer in words or as JSON."""
 
-import sys
 from argparse import Namespace
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, TypeVar
 
-from memory_mcp.errors import InvalidInput
 from memory_mcp.models import (
     Forgotten,
     Hit,
@@ -20,15 +18,18 @@ from memory_mcp.models import (
     Source,
     Stored,
 )
-from memory_mcp.terminal import Screen, details, episode_data, hit_data, memory_data
+from memory_mcp.terminal import Screen
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.service import MemoryService
 
 NOTHING_YET = 'No memories yet. Try: memory-mcp store "I take my coffee without milk"'
+NOTHING_FOUND = "Nothing fits. Try other words, fewer filters, or: memory-mcp list"
 
-Done = tuple[Sequence[str], str]
-"""The ids that an act touched, and the words for it."""
+WHOLE = 20_000
+"""Tokens: a person's terminal has no context window to spare, so the limit alone says how much is shown."""
+
+T = TypeVar("T")
 
 
 # ---- keep and find -------------------------------------------------------------------------------------------
@@ -37,7 +38,7 @@ Done = tuple[Sequence[str], str]
 async def store(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Keep one text."""
     new = NewMemory(
-        content=_words(args.content),
+        content=_text(args.content, screen),
         kind=Kind(args.kind),
         tags=tuple(args.tag),
         importance=args.importance,
@@ -51,89 +52,94 @@ async def store(memory: "MemoryService", args: Namespace, screen: Screen) -> int
         pinned=args.pin,
     )
     stored = await memory.store(new)
-    screen.json(stored) if args.json else _tell_stored(stored, screen)
+    screen.answer(asdict(stored), *_told_of_stored(stored))
+    screen.note(stored.notice)
     return 0
 
 
-def _tell_stored(stored: Stored, screen: Screen) -> None:
+def _told_of_stored(stored: Stored) -> list[str]:
     says = {
         "stored": f"Stored {stored.id}.",
-        "duplicate": f"Already known as {stored.id}; its time was renewed.",
+        "duplicate": f"Known already as {stored.id}; its time was renewed.",
         "superseded": f"Stored {stored.id}; it supersedes {', '.join(stored.superseded)}.",
     }
-    screen.say(says[stored.status])
-    for similar in stored.similar:
-        screen.say(f"Similar: {similar.id}  {similar.content}" + f"  (differs: {similar.differs})" * bool(similar.differs))
-    screen.note(stored.notice)
+    similar = [
+        f"Similar: {near.id}  {near.content}" + f"  (differs in {near.differs})" * bool(near.differs)
+        for near in stored.similar
+    ]
+    return [says[stored.status], *similar]
 
 
 async def recall(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
-    """Find what fits a question; without one, the briefing, or a list by filters."""
+    """Find what fits a question; without one, give the briefing, or a list by filters."""
     if args.rate:
-        return await _rate(memory, args.rate, screen)
-    found = await memory.recall(replace(_query(args), text=_words(args.query)))
-    if args.json:
-        screen.json({**_parts(found), "hits": [hit_data(hit) for hit in found.hits]})
-        return 0
-    for hit in found.hits:
-        screen.memory(hit.memory, remarks=_reasons(hit) if args.explain else filter(None, [hit.label]))
-    if not found.hits:
-        screen.say(await _why_nothing(memory))
+        return await _rate(memory, args, screen)
+    found = await memory.recall(replace(_query(args), text=_text(args.query, screen)))
+    hits = [{**asdict(hit.memory), **_without_memory(hit)} for hit in found.hits]
+    lines = [screen.summary(hit.memory, *_reasons(hit, args.explain)) for hit in found.hits]
+    answer = {"hits": hits, "mode": found.mode, "notice": found.notice, "omitted": found.omitted}
+    screen.answer({**answer, "next_cursor": found.next_cursor}, *(lines or [await _why_nothing(memory)]))
     screen.note(found.notice)
-    screen.note(f"{found.omitted} more left out; raise --limit to see them." if found.omitted else "")
-    _tell_cursor(found.next_cursor, screen)
+    screen.note(f"{found.omitted} more left out." if found.omitted else "")
+    screen.note(_more(found.next_cursor) if found.mode == "list" else "")  # a question ranks all there is
     return 0
 
 
-def _reasons(hit: Hit) -> list[str]:
+def _without_memory(hit: Hit) -> dict[str, object]:
+    return {name: value for name, value in vars(hit).items() if name != "memory"}
+
+
+def _reasons(hit: Hit, explain: bool) -> list[str]:
     numbers = {"score": hit.score, "meaning": hit.meaning, "words": hit.words, "salience": hit.salience}
-    return [*filter(None, [hit.label]), *(f"{name} {number:.2f}" for name, number in numbers.items())]
+    return [hit.label] * bool(hit.label) + [f"{name} {value:.2f}" for name, value in numbers.items() if explain]
 
 
-async def _rate(memory: "MemoryService", rating: Sequence[str], screen: Screen) -> int:
-    verdict, *ids = rating
-    if verdict not in {"useful", "useless"} or not ids:
-        raise InvalidInput("Write --rate useful ID..., or --rate useless ID...")
+async def _rate(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
+    verdict, *ids = args.rate
+    if verdict not in {"useful", "useless"} or not ids or args.query:
+        args.error("write --rate useful ID... or --rate useless ID..., and no question")
     known = await memory.rate(ids, useful=verdict == "useful")
-    screen.say(*(f"Rated {memory_id} {verdict}." for memory_id in known))
-    return _tell_missing([memory_id for memory_id in ids if memory_id not in known], screen)
+    screen.answer({"rated": known}, *(f"Rated {memory_id} {verdict}." for memory_id in known))
+    return _all_known(ids, known, screen)
 
 
 async def show(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Show one memory with all that is known about it."""
     found = await memory.get(args.id)
-    episode = found.kind is Kind.EPISODE
-    facts = episode_data(await memory.episode(args.id)) if episode else memory_data(found)
-    if args.json:
-        screen.json(facts)
-        return 0
-    content = str(facts.pop("content"))
-    screen.say(*details(facts, screen), "", content)
+    facts = asdict(found)
+    if found.kind is Kind.EPISODE:
+        facts |= asdict(await memory.episode(args.id))
+        del facts["memory"]
+    lines = screen.details({name: value for name, value in facts.items() if name != "content"})
+    screen.answer(facts, *lines, "", found.content)
     return 0
 
 
 async def list_memories(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """List memories by filters, newest first, a page at a time."""
     page = await memory.page(_query(args))
-    if args.json:
-        memories = [memory_data(each) for each in page.memories]
-        screen.json({"memories": memories, "next_cursor": page.next_cursor})
-        return 0
-    for each in page.memories:
-        screen.memory(each)
-    if not page.memories:
-        screen.say(await _why_nothing(memory))
-    _tell_cursor(page.next_cursor, screen)
+    lines = [screen.summary(each) for each in page.memories]
+    answer = {"memories": [asdict(each) for each in page.memories], "next_cursor": page.next_cursor}
+    screen.answer(answer, *(lines or [await _why_nothing(memory)]))
+    screen.note(_more(page.next_cursor))
+    return 0
+
+
+async def stats(memory: "MemoryService", _args: Namespace, screen: Screen) -> int:
+    """Count what is kept."""
+    facts = {**asdict(await memory.stats()), "capture_paused": memory.settings.pause_marker.exists()}
+    screen.answer(facts, *screen.details(facts))
     return 0
 
 
 async def context(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Print the briefing that a conversation begins with."""
-    from memory_mcp.context import BYTES_A_TOKEN, render_briefing  # noqa: PLC0415 - see above
+    from memory_mcp.context import BYTES_A_TOKEN, render_briefing  # noqa: PLC0415 - see MemoryService above
 
     briefing = await memory.recall(Query(namespace=args.namespace, max_tokens=args.limit))
     text = render_briefing(briefing, limit=args.limit * BYTES_A_TOKEN, zone=screen.zone)
-    screen.say(*filter(None, [text]))
+    if text:
+        screen.answer(text, text)
     return 0
 
 
@@ -151,80 +157,146 @@ async def edit(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
         expires_in_days=args.expires_in_days,
     )
     if change == Revision():
-        raise InvalidInput("Say what to change, such as --importance 0.9; see memory-mcp edit --help.")
+        args.error("say what to change, such as --importance 0.9")
     revised = await memory.revise(args.id, change)
-    screen.json(memory_data(revised)) if args.json else screen.memory(revised)
+    screen.answer(asdict(revised), screen.summary(revised))
     return 0
 
 
 async def pin(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
-    """Keep memories from ever expiring, and put them first."""
-    for memory_id in args.ids:
-        await memory.revise(memory_id, Revision(pinned=True))
-        screen.say(f"Pinned {memory_id}.")
-    return 0
+    """Let memories never expire, and stand first in the briefing."""
+    return await _pin(memory, args, screen, pinned=True)
 
 
 async def unpin(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
-    """Take pins off again."""
-    for memory_id in args.ids:
-        await memory.revise(memory_id, Revision(pinned=False))
-        screen.say(f"Unpinned {memory_id}.")
+    """Take the pins off again."""
+    return await _pin(memory, args, screen, pinned=False)
+
+
+async def _pin(memory: "MemoryService", args: Namespace, screen: Screen, *, pinned: bool) -> int:
+    revised = [await memory.revise(memory_id, Revision(pinned=pinned)) for memory_id in args.ids]
+    screen.answer([asdict(each) for each in revised], *map(screen.summary, revised))
     return 0
 
 
 async def forget(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Erase memories for good."""
-    selection = _selection(args)
-    outcome = await memory.forget(selection)
-    if isinstance(outcome, Preview):
-        if not _agreed(outcome, args, screen):
-            return 1
-        outcome = await memory.forget(replace(selection, confirm=outcome.confirm))
-    if isinstance(outcome, Preview):
+    outcome = await _agreed(memory.forget, args, screen)
+    if outcome is None:
         return 1
-    screen.json(outcome) if args.json else _tell_forgotten(outcome, screen)
-    return 0 if outcome.ids and not outcome.missing and outcome.verification != "residue" else 1
+    screen.answer(asdict(outcome), *_told_of_forgotten(outcome))
+    gone = _all_known(args.ids, [memory_id for memory_id in args.ids if memory_id not in outcome.missing], screen)
+    return 1 if outcome.verification == "residue" or not outcome.ids else gone
 
 
-def _tell_forgotten(outcome: Forgotten, screen: Screen) -> None:
-    screen.say(*(f"Forgot {memory_id}." for memory_id in outcome.ids))
-    screen.say(*(f"Forgot {memory_id}, a key fact known only from it." for memory_id in outcome.cascaded))
-    screen.say(*(f"Session {session} will be summarized again." for session in outcome.resummarize))
+def _told_of_forgotten(outcome: Forgotten) -> list[str]:
     says = {
         "clean": "The file was searched: nothing of it is left.",
         "pending": "Another process still reads the file; the erasure is finished at the next start.",
         "residue": "Traces are left in the file.",
-        "unverified": "An encrypted file cannot be searched, so this is not checked.",
+        "unverified": "An encrypted file cannot be searched; this was not checked.",
     }
-    screen.say(" ".join(filter(None, [says[outcome.verification], outcome.detail])))
-    _tell_missing(outcome.missing, screen)
+    return [
+        *(f"Forgot {memory_id}." for memory_id in outcome.ids),
+        *(f"Forgot {memory_id}, a key fact that nothing else supports." for memory_id in outcome.cascaded),
+        *(f"Session {session} is to be summarized again." for session in outcome.resummarize),
+        f"{says[outcome.verification]} {outcome.detail}".rstrip(),
+    ]
 
 
 async def archive(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
-    """Stop recalling memories; they can be restored."""
-    selection = _selection(args)
-    outcome = await memory.archive(selection)
-    if isinstance(outcome, Preview):
-        if not _agreed(outcome, args, screen):
-            return 1
-        outcome = await memory.archive(replace(selection, confirm=outcome.confirm))
-    return _tell_changed(outcome, "archived", args, screen)
+    """Stop recalling memories, reversibly."""
+    return _changed(await _agreed(memory.archive, args, screen), "Archived", args, screen)
 
 
 async def restore(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Take archived memories back."""
+    return _changed(await _agreed(memory.restore, args, screen), "Restored", args, screen)
+
+
+def _changed(ids: Sequence[str] | None, done: str, args: Namespace, screen: Screen) -> int:
+    if ids is None:
+        return 1
+    screen.answer({"ids": ids}, *(f"{done} {memory_id}." for memory_id in ids or ["nothing"]))
+    return _all_known(args.ids, ids, screen) if ids else 1
+
+
+async def _agreed(act: Callable[[Selection], Awaitable[T | Preview]], args: Namespace, screen: Screen) -> T | None:
+    """Do it to exact ids at once, to anything wider once a person or a handle has confirmed the preview."""
     selection = _selection(args)
-    outcome = await memory.restore(selection)
-    if isinstance(outcome, Preview):
-        if not _agreed(outcome, args, screen):
-            return 1
-        outcome = await memory.restore(replace(selection, confirm=outcome.confirm))
-    return _tell_changed(outcome, "restored", args, screen)
+    outcome = await act(selection)
+    if not isinstance(outcome, Preview):
+        return outcome
+    if not outcome.count:
+        screen.answer(asdict(outcome), NOTHING_FOUND)
+        return None
+    screen.answer(asdict(outcome), *map(screen.summary, outcome.sample), *_beyond_sample(outcome))
+    if not screen.agrees(f"{args.verb.capitalize()} these {outcome.count}?"):
+        screen.note(
+            f"Nothing was changed. To {args.verb} these {outcome.count}, repeat it with --confirm {outcome.confirm}"
+        )
+        return None
+    confirmed = await act(replace(selection, confirm=outcome.confirm))
+    return None if isinstance(confirmed, Preview) else confirmed
 
 
-async def stats(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
-    """Count what is kept."""
-    facts = {**vars(await memory.stats()), "paused": memory.settings.pause_marker.exists()}
-    screen.json(facts) if args.json else screen.say(*details(facts, screen))
-    return 0
+def _beyond_sample(preview: Preview) -> Sequence[str]:
+    return preview.ids[len(preview.sample) :]
+
+
+# ---- arguments -----------------------------------------------------------------------------------------------
+
+
+def _text(words: Sequence[str], screen: Screen) -> str:
+    return screen.read() if list(words) == ["-"] else " ".join(words)
+
+
+def _query(args: Namespace) -> Query:
+    return Query(
+        limit=args.limit,
+        kinds=tuple(map(Kind, args.kind)),
+        tags=tuple(args.tag),
+        since=args.since,
+        until=args.until,
+        as_of=args.as_of,
+        outcome=Outcome(args.outcome) if args.outcome else None,
+        min_confidence=args.min_confidence,
+        source=Source(args.source) if args.source else None,
+        session_id=args.session,
+        namespace=args.namespace,
+        include_history=args.history,
+        cursor=args.cursor,
+        max_tokens=WHOLE,
+    )
+
+
+def _selection(args: Namespace) -> Selection:
+    return Selection(
+        ids=tuple(args.ids),
+        query=args.query,
+        tags=tuple(args.tag),
+        session_id=args.session,
+        source=Source(args.source) if args.source else None,
+        before=args.before,
+        namespace=args.namespace,
+        confirm=args.confirm,
+    )
+
+
+# ---- answers -------------------------------------------------------------------------------------------------
+
+
+def _all_known(asked: Sequence[str], known: Sequence[str], screen: Screen) -> int:
+    """Name the ids that came to nothing; the exit code is 0 only if there are none."""
+    unknown = [memory_id for memory_id in asked if memory_id not in known]
+    for memory_id in unknown:
+        screen.note(f"Unchanged: {memory_id}. Use a full id, as memory-mcp list shows it.")
+    return 1 if unknown else 0
+
+
+async def _why_nothing(memory: "MemoryService") -> str:
+    return NOTHING_FOUND if (await memory.stats()).memories else NOTHING_YET
+
+
+def _more(cursor: str) -> str:
+    return f"For the next page, repeat the command with --cursor {cursor}" if cursor else ""

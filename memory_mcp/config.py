@@ -1,9 +1,8 @@
 """What a person can set, read once from the environment."""
 
 import re
-import time
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -117,13 +116,6 @@ class Settings(BaseModel):
             raise ValueError(f"no time zone is called {name!r}; write one such as Asia/Tokyo") from error
         return name
 
-    @field_validator("key")
-    @classmethod
-    def _hexadecimal(cls, key: SecretStr | None) -> SecretStr | None:
-        if key and not re.fullmatch(r"[0-9a-fA-F]{64}", key.get_secret_value()):
-            raise ValueError("a key is 64 hex digits")
-        return key
-
     @field_validator("capture", mode="before")
     @classmethod
     def _on_or_off(cls, value: object) -> object:
@@ -154,27 +146,20 @@ class Settings(BaseModel):
             raise InvalidInput(f"{variable(str(first['loc'][0]))} is not usable: {reason}.") from error
 
     @property
-    def zone(self) -> tzinfo:
-        """The zone in which dates are read and shown."""
-        return ZoneInfo(self.tz) if self.tz else SystemZone()
-
-    @property
     def pause_marker(self) -> Path:
         """The file beside the memory file whose presence forbids all capture."""
         return self.db.with_name(f"{self.db.name}.paused")
 
     def encryption_key(self) -> str:
         """The 64 hex digits that open the file, or '' for a plain one. Raises `InvalidInput` when unusable."""
-        if self.key_file:
-            try:
-                digits = self.key_file.read_text().strip()
-            except OSError as error:
-                raise InvalidInput(f"MEMORY_MCP_KEY_FILE cannot be read: {error.strerror}.") from error
-        else:
-            digits = self.key.get_secret_value().strip() if self.key else ""
-        if digits and not re.fullmatch(r"[0-9a-fA-F]{64}", digits):
-            raise InvalidInput("The encryption key must be 64 hex digits (32 bytes).")
-        return digits
+        if not self.key_file:
+            digits = self.key.get_secret_value() if self.key else ""
+            return _key(digits, "MEMORY_MCP_KEY") if digits else ""
+        try:
+            digits = self.key_file.read_text("ascii", "replace").strip()
+        except OSError as error:
+            raise InvalidInput(f"MEMORY_MCP_KEY_FILE cannot be read: {error.strerror}.") from error
+        return _key(digits, "MEMORY_MCP_KEY_FILE")
 
     def lifetime(self, kind: Kind) -> timedelta | None:
         """How long a memory of this kind lives; None: for good."""
@@ -193,34 +178,10 @@ def given(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in raw.items() if value and not re.fullmatch(r"\$\{[^}]*\}", value)}
 
 
-class SystemZone(tzinfo):
-    """The zone this machine is set to, by each date's rules: a fixed offset fails after a clock change."""
-
-    def utcoffset(self, dt: datetime | None) -> timedelta | None:
-        """Say how far local clocks are ahead of UTC on that date."""
-        return _by_system_clock(dt).utcoffset() if dt else None
-
-    def tzname(self, dt: datetime | None) -> str | None:
-        """Name the zone as the platform abbreviates it on that date, such as JST."""
-        return _by_system_clock(dt).tzname() if dt else None
-
-    def dst(self, dt: datetime | None) -> timedelta | None:  # noqa: ARG002 - the signature is tzinfo's
-        """None: the platform does not tell daylight saving from the rest of the offset."""
-        return None
-
-    def fromutc(self, dt: datetime) -> datetime:
-        """Turn an instant into local time; of two equal readings of the clock, the second has `fold` 1."""
-        local = _by_system_clock(dt.replace(tzinfo=UTC))
-        first = local.replace(tzinfo=self, fold=0)
-        return first if first.utcoffset() == local.utcoffset() else first.replace(fold=1)
-
-
-def _by_system_clock(moment: datetime) -> datetime:
-    naive = moment.replace(tzinfo=None) if isinstance(moment.tzinfo, SystemZone) else moment
-    try:
-        return naive.astimezone()
-    except (OSError, OverflowError):  # Windows knows no rules for dates before 1970
-        return naive.astimezone(timezone(timedelta(seconds=-time.timezone)))
+def _key(digits: str, origin: str) -> str:
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", digits):
+        raise InvalidInput(f"{origin} must hold an encryption key of 64 hex digits (32 bytes).")
+    return digits
 
 
 def _parse_lifetimes(text: str) -> dict[Kind, int | None]:

@@ -86,7 +86,9 @@ def episode(
 ) -> Episode:
     """Make the episode of a session from its summary; its lessons stand in its content, so that they are found."""
     lessons = tuple(conversation.lessons or summary.lessons)
-    content = summary.summary if not lessons else "\n".join([summary.summary, "Lessons:", *(f"- {one}" for one in lessons)])
+    content = (
+        summary.summary if not lessons else "\n".join([summary.summary, "Lessons:", *(f"- {one}" for one in lessons)])
+    )
     first = turns[0].created_at if turns else now
     memory = Memory(
         id=new_id(now),
@@ -139,7 +141,9 @@ def require_short(summary: str) -> None:
     """Refuse a summary of the caller's over 200 words, or 200 characters of text written without spaces."""
     words, characters = len(summary.split()), len("".join(summary.split()))
     if is_cjk(summary) and characters > MAX_CHARACTERS:
-        raise InvalidInput(f"summary has {characters} characters; at most {MAX_CHARACTERS}. Shorten it. Nothing was saved.")
+        raise InvalidInput(
+            f"summary has {characters} characters; at most {MAX_CHARACTERS}. Shorten it. Nothing was saved."
+        )
     if not is_cjk(summary) and words > MAX_WORDS:
         raise InvalidInput(f"summary has {words} words; at most {MAX_WORDS}. Shorten it. Nothing was saved.")
 

@@ -80,11 +80,13 @@ class Host:
 
     async def ready(self) -> None:
         """Wait until recall works by meaning; before that it answers by keyword and says so."""
+        answer: dict[str, Any] = {}
         for _ in range(READY_WITHIN * 10):
-            if (await self.call("recall", query="hello"))["mode"] == "hybrid":
+            answer = await self.call("recall", query="hello")
+            if answer["mode"] == "hybrid":
                 return
             await anyio.sleep(0.1)
-        raise PromiseError(f"the embedding model was not ready within {READY_WITHIN} seconds")
+        raise PromiseError(f"no recall by meaning within {READY_WITHIN} seconds: {answer.get('notice')}")
 
     async def ask(self, question: str) -> list[dict[str, Any]]:
         """Recall what fits the question, best first."""
@@ -156,9 +158,7 @@ async def _recall(host: Host, say: Say) -> None:
     say("\n2. recall: by meaning; no question shares a word with its answer")
     for question, answer in QUESTIONS.items():
         best = (await host.ask(question))[0]
-        _promise(
-            best["content"] == answer, f"{question!r} recalled {best['content']!r} first, not {answer!r}"
-        )
+        _promise(best["content"] == answer, f"{question!r} recalled {best['content']!r} first, not {answer!r}")
         say(f"   asked  {question}\n   found  {best['content']}")
 
 
@@ -197,7 +197,8 @@ async def _recall_again(host: Host, question: str, answer: str, say: Say) -> Non
 async def _forget(host: Host, memory_id: str, say: Say) -> None:
     say("\n6. forget: one memory, for good")
     forgotten = await host.call("forget", ids=[memory_id])
-    _promise(memory_id in forgotten["erased"], f"forget did not erase the memory: {forgotten}")
+    erased = memory_id in forgotten["erased"] and forgotten["verification"] == "clean"
+    _promise(erased, f"forget did not erase the memory, or could not verify it: {forgotten}")
     hits = await host.ask(KNEE_QUESTION) + await host.ask("Dr. Lindenbaum")
     _promise(all(hit["id"] != memory_id for hit in hits), "the forgotten memory is still recalled")
     say(f"   gone   {KNEE}\n   recall no longer finds it, by meaning or by name")

@@ -48,7 +48,7 @@ def read_message(line: bytes | Overlong) -> JSONRPCMessage | JSONRPCError | None
 
 def _refuse(line: bytes) -> JSONRPCError | None:
     try:
-        value = cast(object, json.loads(line))
+        value = cast("object", json.loads(line))
     except RecursionError:
         return _too_deep(_first_id(line[:ENDS_KEPT], line[-ENDS_KEPT:]))
     except ValueError:
@@ -57,7 +57,7 @@ def _refuse(line: bytes) -> JSONRPCError | None:
         return _refusal(None, INVALID_REQUEST, "Batches are not part of the protocol: send one message a line.")
     if not isinstance(value, dict):
         return _refusal(None, INVALID_REQUEST, "A message is a JSON object.")
-    message = cast(dict[str, Any], value)
+    message = cast("dict[str, Any]", value)
     if "id" not in message and "method" in message:
         return None  # JSON-RPC 2.0, section 4.1: a notification is never answered, not even a bad one
     if _has_lone_surrogate(line, message):
@@ -65,7 +65,7 @@ def _refuse(line: bytes) -> JSONRPCError | None:
         return _refusal(_usable_id(message), INVALID_PARAMS, text)
     if _is_well_formed(message):
         return _too_deep(_usable_id(message))
-    text = 'A request has "jsonrpc": "2.0", an "id" that is a text or a whole number, a "method", and "params" as an object.'
+    text = 'A request has "jsonrpc": "2.0", a text or whole number as "id", a "method", and an object as "params".'
     return _refusal(_usable_id(message), INVALID_REQUEST, text)
 
 

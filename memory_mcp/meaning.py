@@ -37,7 +37,9 @@ class Meaning:
         await self._accept(now)
         return vectors
 
-    async def of_memories(self, memories: Sequence[Memory], *, now: datetime, wait: bool | None = None) -> list[Vectors]:
+    async def of_memories(
+        self, memories: Sequence[Memory], *, now: datetime, wait: bool | None = None
+    ) -> list[Vectors]:
         """Embed memories sentence by sentence. Raises `EmbedderUnavailable`."""
         texts = [passages(memory) for memory in memories]
         flat = [text for own in texts for text in own]

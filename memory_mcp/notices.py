@@ -1,1 +1,78 @@
-"""Who is told that memories changed: subscribers of both protocol eras, for this process's changes and for others'."""
+"""Who is told that memories changed: clients of both protocol eras, for this process's changes and for others'."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import anyio
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
+
+from memory_mcp.addresses import BRIEFING, EPISODES, LISTED, STATS
+from memory_mcp.errors import MemoryMcpError
+from memory_mcp.opening import Opening
+
+if TYPE_CHECKING:
+    from memory_mcp.service import MemoryService  # brings numpy, for which the handshake must not wait
+
+Listing = tuple[tuple[str, int], ...]
+"""Ids and versions of the recent episodes."""
+
+EVERY = 3.0  # seconds between two looks at what other processes did; a look is two small queries
+
+
+@dataclass
+class Notices:
+    """The subscribers of this process.
+
+    Clients of 2026-07-28 listen on `bus`; older ones subscribe to a URI and are reached through `session`, the last
+    one seen: on stdio there is no other. Both ways are always taken; the SDK drops what the era does not know.
+    """
+
+    memory: Opening
+    bus: InMemorySubscriptionBus = field(default_factory=InMemorySubscriptionBus)
+    session: ServerSession | None = None
+    subscribed: set[str] = field(default_factory=set[str])
+    _changes: int | None = None
+    _episodes: Listing = ()
+
+    async def changed(self, uris: Iterable[str] = (), *, listing: bool = False) -> None:
+        """Tell of a change made here: the counts, the briefing and `uris`; with `listing`, the episodes too."""
+        await self._tell([STATS, BRIEFING, *([EPISODES] if listing else []), *uris], listing=listing)
+        with suppress(MemoryMcpError):  # the change itself is done, and its caller must hear so
+            service = await self.memory.service()
+            self._changes = await service.changes()
+            if listing:
+                self._episodes = await _recent(service)
+
+    async def look(self) -> None:
+        """Tell of what other processes changed since the last look. Raises `StoreUnavailable`."""
+        service = await self.memory.service()
+        changes, episodes = await service.changes(), await _recent(service)
+        if self._changes not in (None, changes):
+            listing = episodes != self._episodes
+            await self._tell([STATS, BRIEFING, *([EPISODES] if listing else [])], listing=listing)
+        self._changes, self._episodes = changes, episodes
+
+    async def watch(self) -> None:
+        """Look every few seconds, once the memory is open. A file that is busy now is looked at next time."""
+        while True:
+            await anyio.sleep(EVERY)
+            if self.memory.is_open:
+                with suppress(MemoryMcpError):
+                    await self.look()
+
+    async def _tell(self, uris: Iterable[str], *, listing: bool) -> None:
+        for uri in uris:
+            await self.bus.publish(ResourceUpdated(uri=uri))
+            if self.session and uri in self.subscribed:
+                await self.session.send_resource_updated(uri)
+        if listing:
+            await self.bus.publish(ResourcesListChanged())
+            if self.session:
+                await self.session.send_resource_list_changed()
+
+
+async def _recent(service: "MemoryService") -> Listing:
+    return tuple((episode.memory.id, episode.version) for episode in await service.recent_episodes(LISTED))

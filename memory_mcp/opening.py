@@ -1,16 +1,20 @@
 """When the memory is opened: behind the handshake, at the latest by the first call, and again after a failure."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from memory_mcp.config import Settings
-from memory_mcp.errors import MemoryMcpError, StoreBusy
-from memory_mcp.service import MemoryService
+from memory_mcp.errors import MemoryMcpError, StoreBusy, StoreUnavailable
+from memory_mcp.failures import report
+
+if TYPE_CHECKING:
+    from memory_mcp.service import MemoryService  # brings numpy, for which the handshake must not wait
 
 PATIENCE = 20.0  # seconds a call waits for the file: twice what SQLite waits for a lock, a third of a host's limit
 
@@ -18,8 +22,8 @@ PATIENCE = 20.0  # seconds a call waits for the file: twice what SQLite waits fo
 @dataclass
 class _Attempt:
     done: anyio.Event = field(default_factory=anyio.Event)
-    service: MemoryService | None = None
-    error: BaseException | None = None
+    service: "MemoryService | None" = None
+    error: MemoryMcpError | None = None
 
 
 @dataclass
@@ -36,7 +40,7 @@ class Opening:
     _attempt: _Attempt | None = None
 
     @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncGenerator[None]:
         """Close the memory at the end, if it was opened."""
         self._closing, self._attempt = anyio.Event(), None
         async with anyio.create_task_group() as tasks:
@@ -47,12 +51,17 @@ class Opening:
                 self._closing.set()
                 self._tasks = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the memory can be asked without waiting."""
+        return self._attempt is not None and self._attempt.service is not None
+
     def begin(self) -> None:
-        """Start to open the memory, unless that was done."""
-        if self._attempt is None:
+        """Start to open the memory, unless that was done or the server is ending."""
+        if self._attempt is None and self._tasks:
             self._start()
 
-    async def service(self) -> MemoryService:
+    async def service(self) -> "MemoryService":
         """Give the opened memory. Raises `StoreUnavailable` when there is none."""
         attempt = self._attempt
         if attempt is None or attempt.error:
@@ -73,22 +82,24 @@ class Opening:
         return self._attempt
 
     async def _hold(self, attempt: _Attempt) -> None:
-        # Opening may be cancelled at any time. What was opened is closed in order, even when the server is stopped.
-        with anyio.CancelScope() as scope:
+        # What was begun is ended in order even when the server is stopped; the runner bounds how long that may take.
+        with anyio.CancelScope(shield=True):
             try:
                 app = await anyio.to_thread.run_sync(_import_app)
                 async with app.open_memory(self.settings) as service:
-                    scope.shield = True
                     attempt.service = service
                     attempt.done.set()
                     await self._closing.wait()
             except MemoryMcpError as error:
                 attempt.error = error
+            except Exception as error:  # noqa: BLE001 - an edge: every call says so, and the handshake works
+                report(error, "opening the memory")
+                attempt.error = StoreUnavailable("The memory could not be opened; the log on stderr says where it failed.")
             finally:
                 attempt.done.set()
 
 
 def _import_app():
-    from memory_mcp import app  # noqa: PLC0415  numpy and the SQLite driver must not delay the handshake
+    from memory_mcp import app  # noqa: PLC0415 - numpy and the SQLite driver must not delay the handshake
 
     return app

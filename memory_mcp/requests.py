@@ -101,7 +101,9 @@ def narrows(query: Query) -> bool:
     )  # fmt: skip
 
 
-def selected(selection: Selection, states: tuple[State, ...], settings: Settings, zone: tzinfo, now: datetime) -> Filter:
+def selected(
+    selection: Selection, states: tuple[State, ...], settings: Settings, zone: tzinfo, now: datetime
+) -> Filter:
     """Say which memories a wide forget, archive or restore is about, by the same meaning of dates as in recall."""
     own = (name(selection.namespace, "namespace") or settings.namespace,)
     return Filter(
@@ -142,7 +144,9 @@ def tags(values: Iterable[str]) -> tuple[str, ...]:
     given = tuple(values)
     if len(given) > MAX_TAGS:
         raise InvalidInput(f"{len(given):,} tags are too many; at most {MAX_TAGS}. Nothing was saved.")
-    cleaned = (privacy.neutralise(privacy.require_text(tag, "tags", MAX_TAG))[0].casefold() for tag in given if tag.strip())
+    cleaned = (
+        privacy.neutralise(privacy.require_text(tag, "tags", MAX_TAG))[0].casefold() for tag in given if tag.strip()
+    )
     return tuple(dict.fromkeys(cleaned))
 
 

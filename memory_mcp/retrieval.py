@@ -37,8 +37,8 @@ class Ranked:
     salience: float
 
 
-def rank(evidence: Evidence, question: str, *, ceiling: float, now: datetime) -> list[Ranked]:
-    """Order the candidates of a question, best first. `ceiling` is the model's cosine scale."""
+def rank(evidence: Evidence, question: str, *, ceiling: float, now: datetime, limit: int = 200) -> list[Ranked]:
+    """Order the candidates of a question, best first, at most `limit`. `ceiling` is the model's cosine scale."""
     if not len(evidence.rows):
         return []
     view = _View(evidence, question, ceiling)
@@ -46,15 +46,16 @@ def rank(evidence: Evidence, question: str, *, ceiling: float, now: datetime) ->
     relevance = np.where(evidence.is_turn, _dialogue(view), alone)
     priors = _salience(evidence, now)
     scores = relevance + SALIENCE_WEIGHT * priors
-    order = [i for i in np.lexsort((-evidence.created_at, -scores)) if evidence.eligible[i] and relevance[i] > 0]
+    order = np.lexsort((-evidence.created_at, -scores))
+    order = order[(evidence.eligible & (relevance > 0))[order]][:limit]
     return [
         Ranked(
-            int(evidence.rows[i]),
-            round(float(scores[i]), 4),
-            _label(float(alone[i]), float(view.meaning[i])),
-            round(float(view.meaning[i]), 4),
-            round(float(view.words[i]), 4),
-            round(float(priors[i]), 4),
+            row=int(evidence.rows[i]),
+            score=float(scores[i]),
+            label=_label(float(alone[i]), float(view.meaning[i])),
+            meaning=float(view.meaning[i]),
+            words=float(view.words[i]),
+            salience=float(priors[i]),
         )
         for i in order
     ]
@@ -71,9 +72,7 @@ class _View:
         self.meaning = scoring.meaning(evidence.cosine, ceiling)
         self.words = scoring.coverage(self.weights, self.shares)
         self.named = _named_speakers(question, evidence.speakers)
-        self.around = {
-            step: scoring.neighbours(evidence.sessions, evidence.sequences, step) for step in (-2, -1, 1, 2)
-        }
+        self.around = {step: scoring.neighbours(evidence.sessions, evidence.sequences, step) for step in (-2, -1, 1, 2)}
 
     def window(self) -> Array:
         """Coverage where a term may also stand near by: each term's best of the turn (1), its neighbours (.6, .36)."""
@@ -96,13 +95,14 @@ def _dialogue(view: _View) -> Array:
     """Relevance of turns, on the scale of memories that stand alone.
 
     core = .4 meaning + .7 window + max over the neighbours of (.5 meaning + .6 context); + .4 where the only speaker
-    that the question names wrote the turn; all / 2.1 (beyond.md sections 2 and 3, the language-free part, hand weights).
+    that the question names wrote the turn; - .15 where the turn itself asks; all / 2.1 (beyond.md sections 2 and 3:
+    hand weights, without what is bound to English).
     """
     near = 0.5 * view.meaning + 0.6 * view.context()
     beside = np.maximum(scoring.shifted(near, view.around[-1]), scoring.shifted(near, view.around[1]))
     core = 0.4 * view.meaning + 0.7 * view.window() + beside
     spoken = np.array([speaker.casefold() in view.named for speaker in view.evidence.speakers], np.float64)
-    return (core + (0.4 * spoken if len(view.named) == 1 else 0.0)) / 2.1
+    return (core + (0.4 * spoken if len(view.named) == 1 else 0.0) - 0.15 * view.evidence.asks) / 2.1
 
 
 def _named_speakers(question: str, speakers: Sequence[str]) -> set[str]:
@@ -125,19 +125,17 @@ def _label(relevance: float, similarity: float) -> Label:
     return "weak" if similarity < WEAK_MEANING and relevance < WEAK_RELEVANCE else "fair"
 
 
-def varied(texts: Sequence[str], wanted: int) -> list[int]:
-    """Order ranked texts so that near-copies of a better one stand behind everything else; the first `wanted` places."""
-    kept: list[int] = []
-    copies: list[int] = []
+def varied(ranked: Sequence[tuple[float, str]], wanted: int) -> list[int]:
+    """Choose `wanted` places of (score, text), best first, where a near-copy of a better one counts only half."""
     seen: list[set[str]] = []
-    for place, text in enumerate(texts):
+    order: list[tuple[float, int]] = []
+    for place, (score, text) in enumerate(ranked):
         tokens = set(index_tokens(text).split())
-        (copies if any(_overlap(tokens, other) >= NEAR_COPY for other in seen) else kept).append(place)
+        copy = any(_overlap(tokens, other) >= NEAR_COPY for other in seen)
+        order.append((-score / 2 if copy else -score, place))
         seen.append(tokens)
-    return (kept + copies)[:wanted]
+    return [place for _, place in sorted(order)[:wanted]]
 
 
 def _overlap(one: set[str], other: set[str]) -> float:
     return len(one & other) / max(len(one | other), 1)
-
-

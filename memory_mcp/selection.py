@@ -32,9 +32,9 @@ async def resolve(store: Store, selection: Selection, where: Filter) -> Versions
     terms = query_terms(selection.query)
     if not terms:
         raise InvalidInput("query has no word to look for.")
-    evidence = await store.search(Probe(None, terms, where, lexical_limit=AT_MOST))
+    evidence = await store.search(Probe(None, terms, where, kept_by_words=AT_MOST))
     whole = evidence.rows[evidence.eligible & np.all(evidence.counts > 0, axis=0)]
-    return await store.versions([memory.id for memory in await store.rows(whole.tolist())])
+    return await store.versions([memory.id for memory in (await store.rows(whole.tolist())).values()])
 
 
 def handle(secret: bytes, verb: str, chosen: Versions) -> str:

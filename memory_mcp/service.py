@@ -35,12 +35,12 @@ from memory_mcp.models import (
 from memory_mcp.retrieval import Ranked, rank, varied
 from memory_mcp.storage.protocol import Check, Draft, Page, Probe, Store, Vectors
 from memory_mcp.summarizers import Summarizer, Summary
-from memory_mcp.text import differs, excerpt
-from memory_mcp.tokens import query_terms
+from memory_mcp.text import excerpt
+from memory_mcp.tokens import differs, query_terms
 
 DEFAULT_TOKENS = 1_000
-WINDOW = 64
-"""How many of the best candidates are read whole: enough for variety and a few pages."""
+SPARE = 8
+"""How many more of the best candidates are read whole than are asked for, so that near-copies can give way."""
 
 SIMILAR_ABOVE_CEILING = 0.18
 """Near matches begin here above a model's ceiling: .75 for USE, .80 for MiniLM (research, retrieval section 6)."""
@@ -121,14 +121,14 @@ class MemoryService:
     async def _vectors(self, memories: Sequence[Memory], now: datetime) -> tuple[Sequence[Vectors | None], str]:
         """Embed memories, or say why their vectors come later."""
         try:
-            return await self.meaning.of_memories(memories, now=now), ""
+            return await self.meaning.of_memories(memories, now=now), self.db.vector_problem
         except EmbedderUnavailable as error:
             none: list[Vectors | None] = [None] * len(memories)
             return none, f"Saved, but for now found by keyword only: {error}"
 
     async def _similar(self, memory: Memory, vectors: Vectors | None, now: datetime) -> tuple[Similar, ...]:
         """Find near matches in the same namespace; a conversation's turns have none worth telling."""
-        if vectors is None or memory.kind is Kind.TURN:
+        if vectors is None or memory.kind is Kind.TURN or self.db.vector_problem:
             return ()
         kinds = tuple(kind for kind in Kind if kind not in (Kind.TURN, Kind.EPISODE, Kind.DOCUMENT))
         where = Filter(namespaces=(memory.namespace,), kinds=kinds, now=now)
@@ -167,16 +167,18 @@ class MemoryService:
         if query.text and query.context:
             beside, _, _ = await self._ranked(query.context, where)
             ranked = _merged(ranked, beside)
-        window = ranked[: max(WINDOW, offset + query.limit)]
-        by_row = dict(zip((one.row for one in window), await self.db.rows([one.row for one in window]), strict=True))
-        order = varied([by_row[one.row].content for one in window], len(window))[offset:]
-        hits = [await self._hit(by_row[window[place].row], window[place]) for place in order[: query.limit]]
+        wanted = offset + query.limit
+        window = ranked[: wanted + SPARE]
+        memories = await self.db.rows([one.row for one in window])
+        window = [one for one in window if one.row in memories]
+        order = varied([(one.score, memories[one.row].content) for one in window], wanted)[offset:]
+        hits = [await self._hit(memories[window[place].row], window[place]) for place in order]
         if hits and all(hit.label == "weak" for hit in hits):
             notice = f"{notice} Nothing fits well: these are weak matches.".strip()
         recalled = self._fitting(query, hits, mode, notice=notice, terms=query_terms(text))
         self.accesses.add([hit.memory.id for hit in recalled.hits])
         shown = offset + len(recalled.hits)
-        more = shown < len(ranked) and recalled.omitted
+        more = shown < len(ranked) and len(hits) == query.limit
         return replace(recalled, next_cursor=f"r{shown}" if more else "")
 
     async def _ranked(self, text: str, where: Filter) -> tuple[list[Ranked], Mode, str]:
@@ -213,7 +215,9 @@ class MemoryService:
             notice = f"Nothing is stored yet. {notice}".strip()
         return self._fitting(query, hits, "briefing", notice=notice)
 
-    def _fitting(self, query: Query, hits: list[Hit], mode: Mode, *, notice: str, terms: tuple[str, ...] = ()) -> Recall:
+    def _fitting(
+        self, query: Query, hits: list[Hit], mode: Mode, *, notice: str, terms: tuple[str, ...] = ()
+    ) -> Recall:
         """Keep as many hits as the token budget can show; the rest is counted."""
         shown = hits[: capacity(self.room(query.max_tokens))]
         return Recall(tuple(shown), mode, notice, len(hits) - len(shown), "", terms)
@@ -256,7 +260,11 @@ class MemoryService:
         return Summarized(
             episode=written_episode,
             facts=tuple(
-                Stored(one.id, "duplicate" if one.duplicate else "superseded" if one.superseded else "stored", one.superseded)
+                Stored(
+                    one.id,
+                    "duplicate" if one.duplicate else "superseded" if one.superseded else "stored",
+                    one.superseded,
+                )
                 for one in written
             ),
             status="unchanged" if same else "updated" if written_episode.version > 1 else "stored",
@@ -374,7 +382,9 @@ class MemoryService:
     async def page(self, query: Query) -> Page:
         """List memories by filters, newest first, whole, without a token budget; for people and exports."""
         query = requests.checked(query)
-        return await self.db.page(requests.where(query, self.settings, self.zone, self.now()), query.limit, query.cursor)
+        return await self.db.page(
+            requests.where(query, self.settings, self.zone, self.now()), query.limit, query.cursor
+        )
 
     async def stats(self) -> Stats:
         """Counts and sizes."""
@@ -392,7 +402,9 @@ class MemoryService:
         """Every degraded state, one sentence each; empty is health."""
         stats = await self.db.stats()
         waiting = f"{stats.awaiting_vectors} memories wait for their vectors." if stats.awaiting_vectors else ""
-        return [one for one in (self.db.vector_problem, self.embeddings.problem, waiting, *await self.db.warnings()) if one]
+        return [
+            one for one in (self.db.vector_problem, self.embeddings.problem, waiting, *await self.db.warnings()) if one
+        ]
 
     async def maintain(self) -> None:
         """Do what is due: missing vectors, expired memories, an unfinished erasure, counted recalls."""
@@ -401,7 +413,7 @@ class MemoryService:
         now = self.now()
         expired = await self.db.expired(now, 200)
         if expired:
-            await self.db.forget(expired, now=now, door="background")
+            await self.db.forget(expired, now=now, door="background", cascade=False)
         await self.db.finish_erasure()
 
     async def embed_pending(self, batch: int = 64) -> int:

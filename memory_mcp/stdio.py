@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,7 +116,7 @@ class Owed:
 @asynccontextmanager
 async def _streams(
     server: Server[Any], wire: Wire, ending: Ending
-) -> AsyncIterator[
+) -> AsyncGenerator[
     tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 ]:
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
@@ -131,9 +131,7 @@ async def _streams(
         await reader.close()
 
 
-async def _write(
-    messages: MemoryObjectReceiveStream[SessionMessage], wire: Wire, owed: Owed, ending: Ending
-) -> None:
+async def _write(messages: MemoryObjectReceiveStream[SessionMessage], wire: Wire, owed: Owed, ending: Ending) -> None:
     async with messages:
         async for item in messages:
             line = item.message.model_dump_json(by_alias=True, exclude_unset=True)

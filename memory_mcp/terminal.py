@@ -1,52 +1,81 @@
-"""How memories look in a shell: as text that a terminal cannot mistake for commands, and as JSON."""
+"""How memories look in a shell: as text that a terminal cannot mistake for commands, or as JSON."""
 
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
-from textwrap import indent
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
-from memory_mcp.models import Episode, Hit, Memory
+from memory_mcp import dates
+from memory_mcp.errors import InvalidInput
+from memory_mcp.models import Memory
 
 JOINERS = "\u200c\u200d"
-"""Invisible, and needed to write Persian, Hindi and family emoji."""
+"""Unseen, and needed to write Persian and Hindi, and families of emoji."""
 
 
 @dataclass(frozen=True)
 class Screen:
-    """Where a command says things. `out` carries what was asked for, `err` what else there is to know."""
+    """Where a command is given its input and says things: answers to `out`, remarks to `err`."""
 
+    source: TextIO
     out: TextIO
     err: TextIO
     zone: tzinfo
+    as_json: bool = False
 
-    def say(self, *lines: str) -> None:
-        """Print lines of the answer."""
-        for line in lines:
-            print(visible(line), file=self.out)
+    def answer(self, value: object, *lines: str) -> None:
+        """Give the answer: the value, if JSON is wanted, else the lines."""
+        print(as_json(value) if self.as_json else "\n".join(map(visible, lines)), file=self.out)
 
     def note(self, text: str) -> None:
-        """Print a remark, if there is one, where it cannot be taken for the answer."""
+        """Make a remark, if there is one, where it cannot be taken for the answer."""
         if text:
             print(visible(text), file=self.err)
 
-    def json(self, value: object) -> None:
-        """Print a value as JSON: enumerations by value, instants in ISO 8601."""
-        text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
-        print("".join(json.dumps(c)[1:-1] if _unseen(c) else c for c in text), file=self.out)
+    def read(self) -> str:
+        """Read all of the input. Raises `InvalidInput`."""
+        try:
+            return self.source.read().removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            raise InvalidInput("The input is not UTF-8 text. Nothing was saved.") from error
+
+    def agrees(self, question: str) -> bool:
+        """Ask a person for a yes; where nobody sits at a terminal, the answer is no."""
+        if self.as_json or not (self.source.isatty() and self.err.isatty()):
+            return False
+        print(visible(question), "Type yes to go on:", end=" ", file=self.err, flush=True)
+        return self.source.readline().strip().casefold() == "yes"
 
     def time(self, instant: datetime | None) -> str:
         """Write an instant in the person's zone, with the zone; 'unknown' if nobody knows it."""
-        return f"{instant.astimezone(self.zone):%Y-%m-%d %H:%M %Z}" if instant else "unknown"
+        return dates.show(instant, self.zone) if instant else "unknown"
 
-    def memory(self, memory: Memory, *, remarks: Iterable[str] = ()) -> None:
-        """Print one memory of a list: a line about it, then its text, set in so that it cannot pose as another."""
-        flags = ["pinned"] * memory.pinned + [memory.state] * (memory.state != "active")
-        facts = [memory.id, memory.kind, self.time(memory.created_at), memory.namespace, *flags, *remarks]
-        self.say("  ".join(facts), indent(visible(memory.content), "    ", lambda line: True))
+    def summary(self, memory: Memory, *remarks: str) -> str:
+        """Write one memory of a list: a line about it, then its text, set in so that it cannot pose as another."""
+        marks = [f"key={memory.key}"] * bool(memory.key) + [f"#{tag}" for tag in memory.tags]
+        marks += ["pinned"] * memory.pinned + [memory.state] * (memory.state != "active")
+        facts = [memory.id, memory.kind, self.time(memory.created_at), memory.namespace, *marks, *remarks]
+        return "  ".join(facts) + "\n    " + memory.content.replace("\n", "\n    ")
+
+    def details(self, facts: Mapping[str, Any]) -> list[str]:
+        """Write a line for each field that says something; the time of learning always stands there."""
+        known = {name: value for name, value in facts.items() if value or value == 0 or name == "created_at"}
+        return [f"{name.replace('_', ' '):18}{self._words(value)}" for name, value in known.items()]
+
+    def _words(self, value: object) -> str:
+        if value is None or isinstance(value, datetime):
+            return self.time(value)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, tuple | list):
+            return ", ".join(map(self._words, cast("Sequence[object]", value)))
+        if isinstance(value, dict):
+            named = cast("Mapping[str, object]", value)
+            return ", ".join(f"{name} {self._words(item)}" for name, item in named.items())
+        return str(value)
 
 
 def visible(text: str) -> str:
@@ -54,45 +83,16 @@ def visible(text: str) -> str:
     return "".join(c.encode("unicode_escape").decode() if _unseen(c) else c for c in text)
 
 
-def memory_data(memory: Memory) -> dict[str, Any]:
-    """Give every field of a memory, under its own name."""
-    return asdict(memory)
-
-
-def hit_data(hit: Hit) -> dict[str, Any]:
-    """Give a memory and, beside its fields, why it ranked where it did."""
-    reasons = asdict(hit)
-    return {**reasons.pop("memory"), **reasons}
-
-
-def episode_data(episode: Episode) -> dict[str, Any]:
-    """Give a memory and, beside its fields, what is known about the session."""
-    facts = asdict(episode)
-    return {**facts.pop("memory"), **facts}
-
-
-def details(facts: Mapping[str, Any], screen: Screen) -> list[str]:
-    """Write fields as lines of name and value; fields that say nothing are left out, a missing time is unknown."""
-    known = {name: value for name, value in facts.items() if value not in (None, "", (), [], False)}
-    return [f"{name.replace('_', ' '):18}{_words(value, screen)}" for name, value in known.items()]
-
-
-def _words(value: object, screen: Screen) -> str:
-    if isinstance(value, datetime):
-        return screen.time(value)
-    if isinstance(value, bool):
-        return "yes"
-    if isinstance(value, tuple | list):
-        return ", ".join(_words(item, screen) for item in value)
-    if isinstance(value, dict):
-        return " ".join(f"{key}={_words(item, screen)}" for key, item in value.items())
-    return str(value)
+def as_json(value: object) -> str:
+    """Write a value as JSON, with instants in ISO 8601 and unseen characters escaped."""
+    text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
+    return "".join(json.dumps(c)[1:-1] if _unseen(c) else c for c in text)
 
 
 def _unseen(character: str) -> bool:
     if character in "\n\t" or character in JOINERS:
         return False
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def _plain(value: object) -> object:
@@ -100,6 +100,4 @@ def _plain(value: object) -> object:
         return value.isoformat()
     if isinstance(value, Path):
         return str(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby
 
@@ -51,7 +52,7 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-# ---- the index ---------------------------------------------------------------------------------------------
+# ---- the index -----------------------------------------------------------------------------------------------------
 
 
 def index_tokens(text: str) -> str:
@@ -104,13 +105,14 @@ def _runs(text: str) -> Iterator[tuple[str, bool]]:
             yield run, sort
 
 
+@lru_cache(maxsize=4_096)
 def _sort(character: str) -> bool | None:
     if character.isalnum() or unicodedata.category(character) in ("Mn", "Mc"):
         return _PACKED.match(character) is not None
     return None
 
 
-# ---- sameness ----------------------------------------------------------------------------------------------
+# ---- sameness ------------------------------------------------------------------------------------------------------
 
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)", re.ASCII)
 _TRAILING = " .,;:。、!"
@@ -148,7 +150,7 @@ def _bare(text: str) -> str:
     return bare or text
 
 
-# ---- what differs ------------------------------------------------------------------------------------------
+# ---- what differs --------------------------------------------------------------------------------------------------
 
 _COUNTERS = "月日年時分秒週人個円階歳才本枚台匹頭冊度回件番号名室世代倍割キグメパトド"
 _NUMBER_WORDS = (
@@ -159,9 +161,7 @@ _NUMBER = re.compile(
     rf"(?<![\w.])-?\d+(?:[.:/]\d+)*|\d+(?:[.:/]\d+)*|\b(?:{_NUMBER_WORDS})\b"
     rf"|[〇一二三四五六七八九十百千万億]+(?=[{_COUNTERS}])"
 )
-_OBLIGATION = re.compile(
-    "な(?:ければ|くては|いと)(?:なら|いけ)(?:ない|ません)|かもしれ(?:ない|ません)|すみません"
-)
+_OBLIGATION = re.compile("な(?:ければ|くては|いと)(?:なら|いけ)(?:ない|ません)|かもしれ(?:ない|ません)|すみません")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot|can't)\b|n['’]t\b"
     r"|(?<![少危汚切])な(?:い|かった|く(?=て|な|、))|ません|ず(?=に|、)|禁止|[不非未無](?=[\u4e00-\u9fff])"
@@ -202,9 +202,7 @@ def _negations(text: str) -> int:
 def _other_names(old: str, new: str) -> bool:
     """Whether a name made place for another, or the same words name them in another order (who beat whom)."""
     before, after = ([name.casefold() for name in _NAME.findall(text)] for text in (old, new))
-    if any(name not in new.casefold() for name in before) and any(
-        name not in old.casefold() for name in after
-    ):
+    if any(name not in new.casefold() for name in before) and any(name not in old.casefold() for name in after):
         return True
     return before != after and sorted(_tokens(old)) == sorted(_tokens(new))
 

@@ -25,7 +25,7 @@ use_env() {
     bin=$1/bin
     if [ -d "$1/Scripts" ]; then bin=$1/Scripts; fi
     if ! [ -e "$1/ready" ]; then   # Python 3.11 brings a pip that does not know dependency groups
-        "$bin/python" -m pip install --quiet --upgrade 'pip>=25.1'
+        "$bin/python" -m pip install -qq --upgrade 'pip>=25.1'
         touch "$1/ready"
     fi
 }
@@ -34,6 +34,6 @@ use_env() {
 install() {
     local wish="$PWD $(cksum <pyproject.toml) $*"
     if grep -qsxF -- "$wish" "$bin/../ready"; then return; fi
-    "$bin/python" -m pip install --quiet "$@"
+    "$bin/python" -m pip install -qq "$@"
     echo "$wish" >>"$bin/../ready"
 }

@@ -1,11 +1,15 @@
-"""Keeps the README's table of settings equal to config.py: readme.py README.md [--check]."""
+"""Fills in what the documents repeat from the code: readme.py FOLDER [--check], FOLDER being the project's root."""
 
+import ast
 import sys
+import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from memory_mcp.config import DEFAULT_LIFETIMES, Settings, variable
 
-BEGIN, END = "<!-- settings:begin -->\n", "<!-- settings:end -->"
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "memory_mcp"
 
 COMPUTED = {
     "db": "`memory.db` in the platform's data folder",
@@ -14,20 +18,32 @@ COMPUTED = {
 """Defaults that are made when they are needed, for people."""
 
 
-def settings_table() -> str:
-    """Render one row for each setting."""
+def settings() -> str:
+    """Render one row for each setting, from config.py."""
     rows = ["| variable | default | |", "|---|---|---|"]
     for name, field in Settings.model_fields.items():
         default = COMPUTED.get(name) or _shown(field.default)
         rows.append(f"| `{variable(name)}` | {default} | {field.description} |")
-    return "\n".join(rows) + "\n"
+    return "\n".join(rows)
 
 
-def with_settings(readme: str) -> str:
-    """Replace what stands between the markers."""
-    before, rest = readme.split(BEGIN)
-    _, after = rest.split(END)
-    return before + BEGIN + settings_table() + END + after
+def modules() -> str:
+    """Render one row for each module, layer by layer from the edges down, from pyproject.toml and the docstrings."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    rows = ["| | module | what it knows |", "|---|---|---|"]
+    for number, layer in enumerate(contracts[0]["layers"], 1):
+        for name in layer.replace(":", "|").split("|"):
+            rows += [f"| {number} | `{path}` | {knows} |" for path, knows in _contents(name.strip())]
+    return "\n".join(rows)
+
+
+def filled(document: str, name: str, table: str) -> str:
+    """Replace what stands between the markers of that name."""
+    begin, end = f"<!-- {name}:begin -->\n", f"\n<!-- {name}:end -->"
+    before, rest = document.split(begin)
+    return before + begin + table + end + rest.split(end)[1]
 
 
 def _shown(default: object) -> str:
@@ -38,11 +54,32 @@ def _shown(default: object) -> str:
     return f"`{default}`"
 
 
+def _contents(name: str) -> Iterator[tuple[str, str]]:
+    files = sorted((PACKAGE / name).glob("*.py")) or [PACKAGE / f"{name}.py"]
+    for file in filter(Path.exists, files):
+        docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+        if docstring:
+            yield file.relative_to(PACKAGE).as_posix(), docstring.splitlines()[0]
+
+
+TABLES: dict[str, tuple[str, Callable[[], str]]] = {
+    "README.md": ("settings", settings),
+    "docs/architecture.md": ("modules", modules),
+}
+
+
+def main(folder: Path, *, check: bool) -> str:
+    """Fill in the documents, or with `check` name those that are not up to date ('': all are)."""
+    stale: list[str] = []
+    for name, (marker, render) in TABLES.items():
+        old = (folder / name).read_text(encoding="utf-8")
+        new = filled(old, marker, render())
+        if new != old and check:
+            stale.append(name)
+        elif new != old:
+            (folder / name).write_text(new, encoding="utf-8", newline="\n")
+    return f"Not up to date: {', '.join(stale)}. Run scripts/readme." if stale else ""
+
+
 if __name__ == "__main__":
-    file, check = Path(sys.argv[1]), "--check" in sys.argv
-    old = file.read_text(encoding="utf-8")
-    new = with_settings(old)
-    if check and new != old:
-        sys.exit(f"{file} does not show the settings of config.py; run scripts/readme.")
-    if not check:
-        file.write_text(new, encoding="utf-8", newline="\n")
+    sys.exit(main(Path(sys.argv[1]), check="--check" in sys.argv) or 0)

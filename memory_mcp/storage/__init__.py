@@ -1,0 +1,5 @@
+"""Where memories are kept: everything that is SQL."""
+
+from memory_mcp.storage.sqlite import SqliteStore, open_store
+
+__all__ = ["SqliteStore", "open_store"]

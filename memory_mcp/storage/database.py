@@ -1,10 +1,11 @@
-"""How the file is reached from asynchronous code: one writer and one reader, one thread hop for one whole transaction."""
+"""How the file is reached from asynchronous code: a writer and a reader, one thread hop a transaction."""
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 import aiosqlite
 
@@ -23,24 +24,31 @@ CLOSING_SECONDS = 1.0
 class _Threaded(aiosqlite.Connection):
     """A connection that lives in its own thread.
 
-    The thread's queue is the lock: whole transactions come one after the other. A cancelled caller stops waiting, its
-    transaction does not stop half-way. The thread is a daemon, so that a connection left open cannot keep the process.
+    The thread's queue is the lock: whole transactions come one after the other, and a cancelled caller stops
+    waiting without stopping its transaction half-way. The thread is a daemon, so that a connection left open
+    cannot keep the process alive.
     """
 
     def __init__(self, connector: Callable[[], Connection]) -> None:
         super().__init__(connector, iter_chunk_size=64)
         self._thread.daemon = True
 
-    async def run(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call `fn(connection, ...)` in the thread."""
-        return await self._execute(fn, self._conn, *args, **kwargs)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    async def run(self, fn: Callable[[Connection], T]) -> T:
+        """Call `fn(connection)` in the thread."""
+        return cast("T", await self._execute(fn, self._conn))  # pyright: ignore[reportUnknownMemberType]
+
+    async def end(self) -> None:
+        """Close the connection, if it is open, and see the thread out while its event loop is still there."""
+        await self.close()
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._thread.join)
 
 
 class Database:
     """One open file. `vector_problem` says why meaning cannot be searched here, '' when it can."""
 
     def __init__(
-        self, path: Path, writer: _Threaded, reader: _Threaded, *, encrypted: bool, vector_problem: str
+        self, path: Path, writer: _Threaded, reader: _Threaded, vector_problem: str, *, encrypted: bool
     ) -> None:
         self.path = path
         self.encrypted = encrypted
@@ -51,78 +59,63 @@ class Database:
 
     async def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call `fn` on the reader, which sees one state of the file throughout."""
-        return await self._hop(self._reader, False, _transact, "begin", partial(fn, *args, **kwargs))  # pyright: ignore[reportCallIssue]
+        return await self._hop(self._reader, lambda at: _transact(at, "begin", lambda: fn(at, *args, **kwargs)))
 
-    async def write(
-        self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call `fn` in one transaction: wholly there, or, when it raises, wholly absent."""
-        return await self._hop(self._writer, True, _transact, "begin immediate", partial(fn, *args, **kwargs))  # pyright: ignore[reportCallIssue]
+        return await self.maintain(lambda at: _transact(at, "begin immediate", lambda: fn(at, *args, **kwargs)))
 
     async def maintain(self, fn: Callable[[Connection], T]) -> T:
         """Call `fn` on the writer outside of any transaction, for what SQLite forbids inside one."""
-        return await self._hop(self._writer, True, fn)
+        return await self._hop(self._writer, fn)
 
     async def close(self) -> None:
-        """Empty the log if nobody else needs it, and close. Never waits long; nothing is lost by giving up."""
-        if self._closed:
-            return
-        self._closed = True
-        await self._reader.close()
-        closing = asyncio.ensure_future(self._close_writer())
-        await asyncio.wait({closing}, timeout=CLOSING_SECONDS)
+        """Empty the log if nobody else needs it, and close; gives up after a second, and loses nothing by that."""
+        if not self._closed:
+            self._closed = True
+            await asyncio.wait({asyncio.ensure_future(self._end())}, timeout=CLOSING_SECONDS)
 
-    async def _close_writer(self) -> None:
-        await self._writer.run(truncate_log)
-        await self._writer.close()
+    async def _end(self) -> None:
+        await self._reader.end()
+        with suppress(driver.Error):  # whoever opens the file next empties the log
+            await self._writer.run(truncate_log)
+        await self._writer.end()
 
-    async def _hop(
-        self,
-        connection: _Threaded,
-        saving: bool,
-        fn: Callable[Concatenate[Connection, P], T],
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
+    async def _hop(self, connection: _Threaded, fn: Callable[[Connection], T]) -> T:
         if self._closed:
             raise StoreUnavailable(f"The memory file {self.path} is closed.")
         try:
-            return await connection.run(fn, *args, **kwargs)
+            return await connection.run(fn)
         except driver.Error as error:
-            raise translate(error, self.path, saving=saving) from error
+            raise translate(error, self.path, saving=connection is self._writer) from error
 
 
 async def open_database(
-    path: Path,
-    *,
-    key: str = "",
-    extension: str = "",
-    migrations: Sequence[schema.Migration] = (),
+    path: Path, *, key: str = "", extension: str = "", migrations: Sequence[schema.Migration] = ()
 ) -> Database:
-    """Open or create the file. `extension` replaces sqlite-vec's own binary, `migrations` those that came along.
+    """Open or create the file; what follows `key` replaces sqlite-vec's binary and the packaged scripts.
 
     Raises `StoreForeign`, `StoreDamaged`, `StoreReadOnly`, `StoreBusy`, `StoreFull`.
     """
     connect = partial(driver.connect, path, key)
-    opened: list[_Threaded] = []
+    writer = _Threaded(partial(_open_writer, path, connect, migrations or schema.packaged_migrations()))
+    reader = _Threaded(partial(_open_reader, connect))
+    problem = ""
     try:
-        for connector in (
-            partial(_writer, path, connect, migrations or schema.packaged_migrations()),
-            partial(_reader, connect),
-        ):
-            opened.append(await _Threaded(connector))  # pyright: ignore[reportArgumentType]
-        problems = [await connection.run(driver.load_vectors, extension) for connection in opened]
+        for connection in (writer, reader):
+            await connection
+            problem = await connection.run(partial(driver.load_vectors, extension=extension))
     except BaseException as error:
-        for connection in opened:
-            await connection.close()
+        await writer.end()
+        await reader.end()
         if isinstance(error, driver.Error):
             raise translate(error, path, saving=True) from error
         raise
-    return Database(path, *opened, encrypted=bool(key), vector_problem=max(problems))
+    return Database(path, writer, reader, problem, encrypted=bool(key))
 
 
 def truncate_log(connection: Connection) -> bool:
-    """Move the log into the file and cut it to nothing; False while another program still reads or writes it."""
+    """Move the log into the file and cut it to nothing; False while another program still uses it."""
     connection.execute("pragma busy_timeout = 100")
     try:
         return connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0] == 0
@@ -130,9 +123,7 @@ def truncate_log(connection: Connection) -> bool:
         connection.execute(f"pragma busy_timeout = {driver.BUSY_TIMEOUT_MS}")
 
 
-def _writer(
-    path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]
-) -> Connection:
+def _open_writer(path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]) -> Connection:
     place.prepare(path)
     connection = connect()
     try:
@@ -143,16 +134,16 @@ def _writer(
     return connection
 
 
-def _reader(connect: Callable[[], Connection]) -> Connection:
+def _open_reader(connect: Callable[[], Connection]) -> Connection:
     connection = connect()
     connection.execute("pragma query_only = on")
     return connection
 
 
-def _transact(connection: Connection, begin: str, fn: Callable[[Connection], T]) -> T:
+def _transact(connection: Connection, begin: str, work: Callable[[], T]) -> T:
     connection.execute(begin)
     try:
-        result = fn(connection)
+        result = work()
         connection.execute("commit")
     except BaseException:
         connection.rollback()

@@ -1,13 +1,15 @@
 """The SQLite library that opens every memory file; no other module names it.
 
-SQLCipher's build serves unencrypted files too: it is one and the same new SQLite in every process, whatever the user's
-Python was compiled with (research: two SQLite versions on one file damage its full-text index). Never open the file in
-the same process by another library, nor by plain `open`: POSIX locks vanish and acknowledged writes are lost.
+SQLCipher's build serves unencrypted files too: it is the same new SQLite in every process, whatever the user's
+Python was compiled with (two versions of SQLite on one file damage its full-text index). Never open the file in
+the same process by another library, nor by plain `open`: its locks vanish and acknowledged writes get lost.
 """
 
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from memory_mcp.errors import InvalidInput
 
 if TYPE_CHECKING:
     import sqlite3 as library  # sqlcipher3 has the same interface and brings no types
@@ -15,7 +17,7 @@ else:
     from sqlcipher3 import dbapi2 as library
 
 try:
-    import sqlite_vec
+    import sqlite_vec  # pyright: ignore[reportMissingTypeStubs]
 except ImportError:  # no wheel for this platform
     sqlite_vec = None
 
@@ -28,6 +30,7 @@ BUSY_TIMEOUT_MS = 10_000
 """Four processes on a loaded machine waited up to 4.2 s (research/storage.md section 4)."""
 
 PRAGMAS = (
+    f"pragma busy_timeout = {BUSY_TIMEOUT_MS}",
     "pragma synchronous = full",
     "pragma secure_delete = on",
     "pragma temp_store = memory",
@@ -38,12 +41,14 @@ _HEX_KEY = re.compile(r"[0-9a-fA-F]{64}")
 
 
 def connect(path: Path, key: str = "") -> Connection:
-    """Open a file for one thread, with every setting that does not touch it. `key` is 64 hexadecimal digits, or ''."""
+    """Open a file for one thread, with every setting that does not touch it.
+
+    `key` is 64 hexadecimal digits, or '' for a file that is not encrypted.
+    """
     connection = library.connect(str(path), isolation_level=None, cached_statements=256)
     try:
         if key:
             _unlock(connection, key)
-        connection.execute(f"pragma busy_timeout = {BUSY_TIMEOUT_MS}")
         for pragma in PRAGMAS:
             connection.execute(pragma)
     except BaseException:
@@ -64,32 +69,27 @@ def load_vectors(connection: Connection, extension: str = "") -> str:
 
     That its Python package can be imported proves nothing: a wheel once held another processor's binary.
     """
-    if not extension and sqlite_vec is None:
-        return "sqlite-vec is not installed for this platform, so recall finds words but not meaning"
+    path = extension or (sqlite_vec.loadable_path() if sqlite_vec else "")
+    if not path:
+        return "sqlite-vec is not there for this platform, so recall finds words but not meaning"
     try:
         connection.enable_load_extension(True)
-        connection.load_extension(extension or sqlite_vec.loadable_path())
+        connection.load_extension(path)
         connection.enable_load_extension(False)
-        connection.execute(
-            "select vec_distance_hamming(vec_bit(zeroblob(8)), vec_bit(zeroblob(8)))"
-        ).fetchone()
+        connection.execute("select vec_distance_hamming(vec_bit(zeroblob(8)), vec_bit(zeroblob(8)))").fetchone()
     except Error as error:
-        return f"sqlite-vec cannot be loaded, so recall finds words but not meaning: {error}"
+        return f"sqlite-vec cannot be loaded, so recall finds words but not meaning ({error})"
     return ""
 
 
 def _unlock(connection: Connection, key: str) -> None:
     if not _HEX_KEY.fullmatch(key):
-        raise ValueError("The key of a memory file is 64 hexadecimal digits.")
+        raise InvalidInput("The key of a memory file is 64 hexadecimal digits. Nothing was opened.")
     connection.execute("pragma cipher_log_level = none")  # a wrong key is reported by us, once
-    connection.execute(
-        f"pragma key = \"x'{key}'\""
-    )  # a pragma takes no parameters; a raw key needs no slow derivation
-    connection.execute(
-        "pragma cache_size = -65536"
-    )  # decrypted pages are worth keeping: 25 ms a scan becomes 14
+    connection.execute(f"pragma key = \"x'{key}'\"")  # no parameters in a pragma; raw, so no slow derivation
+    connection.execute("pragma cache_size = -65536")  # decrypted pages are worth keeping: 25 ms a scan become 14
 
 
 def _readable(raw: bytes) -> str:
-    """Decode a text column; damaged bytes become replacement characters, so that one bad row does not stop the others."""
+    """Decode a text column; damaged bytes are replaced, so that one bad row does not stop the others."""
     return raw.decode("utf-8", "replace")

@@ -11,41 +11,29 @@ from memory_mcp.errors import (
     StoreUnavailable,
 )
 
+_BUSY = "another program has been writing to {path} for too long. Try again in a moment."
+_FULL = "the disk, or the size allowed for {path}, is used up. Free some space, then try again."
+_READ_ONLY = (
+    "{path} cannot be opened for writing. The file and its folder must exist and be yours to write;"
+    " or set MEMORY_MCP_DB to another place."
+)
+_FOREIGN = (
+    "{path} is not a memory file, or it is encrypted and the key is missing or wrong. It was not touched."
+    " Check MEMORY_MCP_KEY_FILE and MEMORY_MCP_KEY, or set MEMORY_MCP_DB to another place."
+)
+_DAMAGED = "{path} is damaged. Keep a copy of it, run `memory-mcp doctor`, and restore a backup."
+_DISK = "the disk reports an error for {path} ({name}). Check the disk, then try again."
+
 _MEANINGS: tuple[tuple[str, type[StoreUnavailable], str], ...] = (
-    ("SQLITE_BUSY", StoreBusy, "another program is writing to {path} for too long. Try again in a moment."),
-    ("SQLITE_LOCKED", StoreBusy, "another program is writing to {path} for too long. Try again in a moment."),
-    (
-        "SQLITE_FULL",
-        StoreFull,
-        "the disk, or the size allowed for {path}, is used up. Free some space, then try again.",
-    ),
-    (
-        "SQLITE_READONLY",
-        StoreReadOnly,
-        "{path} cannot be written. Give yourself write permission for the file and its folder, or set MEMORY_MCP_DB.",
-    ),
-    (
-        "SQLITE_CANTOPEN",
-        StoreReadOnly,
-        "{path} cannot be opened. Its folder must exist and be writable; or set MEMORY_MCP_DB to another place.",
-    ),
-    ("SQLITE_PERM", StoreReadOnly, "the system refuses access to {path}. Check its permissions."),
-    (
-        "SQLITE_NOTADB",
-        StoreForeign,
-        "{path} is not a memory file, or it is encrypted and the key is missing or wrong. The file was not touched. Check"
-        " MEMORY_MCP_KEY_FILE and MEMORY_MCP_KEY, or set MEMORY_MCP_DB to another place.",
-    ),
-    (
-        "SQLITE_CORRUPT",
-        StoreDamaged,
-        "{path} is damaged. Keep a copy of it, run `memory-mcp doctor`, and restore a backup.",
-    ),
-    (
-        "SQLITE_IOERR",
-        StoreUnavailable,
-        "the disk reports an error for {path} ({name}). Check the disk, then try again.",
-    ),
+    ("SQLITE_BUSY", StoreBusy, _BUSY),
+    ("SQLITE_LOCKED", StoreBusy, _BUSY),
+    ("SQLITE_FULL", StoreFull, _FULL),
+    ("SQLITE_READONLY", StoreReadOnly, _READ_ONLY),
+    ("SQLITE_CANTOPEN", StoreReadOnly, _READ_ONLY),
+    ("SQLITE_PERM", StoreReadOnly, _READ_ONLY),
+    ("SQLITE_NOTADB", StoreForeign, _FOREIGN),
+    ("SQLITE_CORRUPT", StoreDamaged, _DAMAGED),
+    ("SQLITE_IOERR", StoreUnavailable, _DISK),
 )
 
 

@@ -26,8 +26,16 @@ def clause(where: Filter) -> Clause:
             "f_namespaces",
             json.dumps(where.namespaces) if where.namespaces else None,
         ),
-        ("m.kind in (select value from json_each(:f_kinds))", "f_kinds", json.dumps(where.kinds) if where.kinds else None),
-        ("m.state in (select value from json_each(:f_states))", "f_states", json.dumps(where.states) if where.states else None),
+        (
+            "m.kind in (select value from json_each(:f_kinds))",
+            "f_kinds",
+            json.dumps(where.kinds) if where.kinds else None,
+        ),
+        (
+            "m.state in (select value from json_each(:f_states))",
+            "f_states",
+            json.dumps(where.states) if where.states else None,
+        ),
         ("m.session in (select number from session where id = :f_session)", "f_session", where.session_id or None),
         ("m.source = :f_source", "f_source", where.source),
         ("m.trust = :f_trust", "f_trust", where.trust),
@@ -35,7 +43,11 @@ def clause(where: Filter) -> Clause:
         ("m.confidence >= :f_confidence", "f_confidence", where.min_confidence or None),
         ("m.created_at >= :f_since", "f_since", to_ms(where.since) if where.since else None),
         ("m.created_at < :f_until", "f_until", to_ms(where.until) if where.until else None),
-        ("(m.expires_at is null or m.expires_at > :f_now or m.pinned = 1)", "f_now", to_ms(where.now) if where.now else None),
+        (
+            "(m.expires_at is null or m.expires_at > :f_now or m.pinned = 1)",
+            "f_now",
+            to_ms(where.now) if where.now else None,
+        ),
         (
             "m.created_at <= :f_as_of and (m.superseded_at is null or m.superseded_at > :f_as_of)"
             " and (m.valid_from is null or m.valid_from <= :f_as_of) and (m.valid_to is null or m.valid_to > :f_as_of)",
@@ -75,9 +87,7 @@ def narrow(where: Filter) -> Clause:
 
 def is_narrow(where: Filter) -> bool:
     """Whether `narrow` says all that the filter says, expiry apart."""
-    return not (
-        where.tags or where.session_id or where.source or where.outcome or where.min_confidence or where.as_of
-    )
+    return not (where.tags or where.session_id or where.source or where.outcome or where.min_confidence or where.as_of)
 
 
 def _places(chosen: tuple[Any, ...], order: tuple[Any, ...]) -> str | None:

@@ -7,12 +7,10 @@ from pathlib import Path
 from memory_mcp.errors import StoreFull, StoreReadOnly, StoreUnavailable
 
 _SYNCED = re.compile(
-    r"[/\\](Mobile Documents|iCloud ?Drive|CloudStorage|Dropbox|OneDrive|Google ?Drive|GoogleDrive)(\b|[ (_-])",
+    r"[/\\](Mobile Documents|CloudStorage|iCloud ?Drive|Dropbox|OneDrive|Google ?Drive)(\b|[ (_-])",
     re.IGNORECASE,
 )
-_NETWORK_TYPES = frozenset(
-    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "drvfs", "fuse.sshfs", "afpfs", "webdav"}
-)
+_NETWORK_TYPES = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "drvfs", "fuse.sshfs", "afpfs", "webdav"})
 LARGE_FILE_BYTES = 2 * 1024**3
 
 
@@ -21,9 +19,7 @@ def prepare(path: Path) -> None:
     try:
         _make_folder(path.parent)
         if path.is_dir():
-            raise StoreUnavailable(
-                f"Nothing was saved: {path} is a folder. Set MEMORY_MCP_DB to the path of a file."
-            )
+            raise StoreUnavailable(f"Nothing was saved: {path} is a folder. Set MEMORY_MCP_DB to the path of a file.")
         path.touch(0o600, exist_ok=False)
         path.chmod(0o600)
     except FileExistsError:
@@ -31,7 +27,8 @@ def prepare(path: Path) -> None:
     except OSError as error:
         kind = StoreFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreReadOnly
         raise kind(
-            f"Nothing was saved: {path} cannot be made ({error.strerror}). Set MEMORY_MCP_DB to a place you can write to."
+            f"Nothing was saved: {path} cannot be made ({error.strerror})."
+            " Set MEMORY_MCP_DB to a place where you can write."
         ) from error
 
 
@@ -46,30 +43,34 @@ def _make_folder(folder: Path) -> None:
         return
 
 
-def warnings(path: Path, mounts: str = "") -> list[str]:
-    """Say what is risky about the file's place and size. `mounts` has the form of /proc/mounts."""
+def warnings(path: Path, table: str = "") -> list[str]:
+    """Say what is risky about the file's place and size. `table` has the form of `mounts`."""
     found: list[str] = []
     if _SYNCED.search(str(path)):
         found.append(
-            f"{path} lies in a folder that is synchronised with a cloud; such programs copy a file and its log"
-            " separately and can damage it. Set MEMORY_MCP_DB to a local folder."
+            f"{path} lies in a folder that is synchronised with a cloud; such programs copy a file and its"
+            " log separately and can damage it. Set MEMORY_MCP_DB to a local folder."
         )
-    if str(path).startswith(("\\\\", "//")) or _file_system(path, mounts) in _NETWORK_TYPES:
+    if str(path).startswith(("\\\\", "//")) or _file_system(path, table) in _NETWORK_TYPES:
         found.append(
-            f"{path} lies on a network file system, where several programs cannot share an SQLite file safely."
+            f"{path} lies on a network file system, where programs cannot share an SQLite file safely."
             " Set MEMORY_MCP_DB to a local folder."
         )
     if path.exists() and path.stat().st_size > LARGE_FILE_BYTES:
-        found.append(
-            f"{path} is larger than 2 GB; at 8 GB nothing more can be saved. Forget or shorten what is kept."
-        )
+        found.append(f"{path} is larger than 2 GB; at 8 GB nothing more can be saved. Forget or shorten what is kept.")
     return found
 
 
-def _file_system(path: Path, mounts: str) -> str:
+def mounts() -> str:
+    """Read what is mounted where; '' on systems that keep no such list."""
+    listed = Path("/proc/self/mounts")
+    return listed.read_text("utf-8", "replace") if listed.exists() else ""
+
+
+def _file_system(path: Path, table: str) -> str:
     """Name the type of the innermost mount that holds the path."""
     best, kind = -1, ""
-    for line in mounts.splitlines():
+    for line in table.splitlines():
         fields = line.split(" ")
         if len(fields) < 3:
             continue

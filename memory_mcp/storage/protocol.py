@@ -59,13 +59,18 @@ class Written:
 
 @dataclass(frozen=True)
 class Probe:
-    """What to look for: the question's vectors (any may match) and its terms, as text.index_tokens gives them."""
+    """What to look for: the question's vectors (any may match) and its terms, as tokens.query_terms gives them.
+
+    In a large collection `dense_limit` sentences survive the scan of sign bits; of what is found, so many memories are
+    kept by meaning and by words (on chats 60 and 40 lose nothing that 200 and 100 find).
+    """
 
     vectors: Vectors | None
     terms: tuple[str, ...]
     where: Filter
     dense_limit: int = 400
-    lexical_limit: int = 200
+    kept_by_meaning: int = 200
+    kept_by_words: int = 100
 
 
 @dataclass(frozen=True)
@@ -80,20 +85,20 @@ class Evidence:
     rows: NDArray[np.int64]
     eligible: NDArray[np.bool_]
     cosine: NDArray[np.float64]
-    counts: NDArray[np.float64]          # (t, n)
-    tokens: NDArray[np.float64]          # length of each memory in tokens
-    sessions: NDArray[np.int64]          # 0: none
-    sequences: NDArray[np.int64]         # 0: none
+    counts: NDArray[np.float64]  # (t, n)
+    tokens: NDArray[np.float64]  # length of each memory in tokens
+    sessions: NDArray[np.int64]  # 0: none
+    sequences: NDArray[np.int64]  # 0: none
     is_turn: NDArray[np.bool_]
-    asks: NDArray[np.bool_]              # content ends with a question mark
+    asks: NDArray[np.bool_]  # content ends with a question mark
     importance: NDArray[np.float64]
-    created_at: NDArray[np.int64]        # ms
-    used: NDArray[np.int64]              # access count
-    ratings: NDArray[np.int64]           # useful minus useless
+    created_at: NDArray[np.int64]  # ms
+    used: NDArray[np.int64]  # access count
+    ratings: NDArray[np.int64]  # useful minus useless
     kinds: list[str]
     speakers: list[str]
-    frequencies: NDArray[np.int64]       # (t,) in how many memories each term stands
-    memories: int                        # size of the whole collection
+    frequencies: NDArray[np.int64]  # (t,) in how many memories each term stands
+    memories: int  # size of the whole collection
     tokens_in_all: int
 
 
@@ -136,7 +141,13 @@ class Store(Protocol):
         ...
 
     async def write_episode(
-        self, episode: Episode, vectors: Vectors | None, facts: Sequence[Draft], *, turns: Sequence[Draft] = (), door: str
+        self,
+        episode: Episode,
+        vectors: Vectors | None,
+        facts: Sequence[Draft],
+        *,
+        turns: Sequence[Draft] = (),
+        door: str,
     ) -> tuple[Episode, list[Written]]:
         """Write new turns of a session, their summary and the memories distilled from it in one transaction.
 
@@ -149,8 +160,8 @@ class Store(Protocol):
         """Read memories in the order asked; unknown ids are left out."""
         ...
 
-    async def rows(self, rows: Sequence[int]) -> list[Memory]:
-        """Read memories by the row numbers that `search` gave, in that order."""
+    async def rows(self, rows: Sequence[int]) -> dict[int, Memory]:
+        """Read memories by the row numbers that `search` gave; a damaged one is left out."""
         ...
 
     async def episode(self, memory_id: str) -> Episode | None:
@@ -189,7 +200,9 @@ class Store(Protocol):
         """The same for exact ids; unknown ones are left out."""
         ...
 
-    async def revise(self, memory_id: str, change: Revision, *, expires_at: datetime | None, now: datetime, door: str) -> Memory:
+    async def revise(
+        self, memory_id: str, change: Revision, *, expires_at: datetime | None, now: datetime, door: str
+    ) -> Memory:
         """Change one memory's facets in rows and indexes. Raises `NotFound`, `Conflict`."""
         ...
 
@@ -197,10 +210,12 @@ class Store(Protocol):
         """Archive or restore; returns the ids that changed. A restore into an occupied key slot raises `Conflict`."""
         ...
 
-    async def forget(self, ids: Sequence[str], *, now: datetime, door: str) -> Forgotten:
+    async def forget(self, ids: Sequence[str], *, now: datetime, door: str, cascade: bool = True) -> Forgotten:
         """Erase memories from rows, words, vectors, log and free pages, with key facts that have no other evidence.
 
-        Verified by a scan of the file (`Forgotten.verification`). Episodes that lose a source are marked.
+        Older versions go too, and episodes that lose a source are marked. Without `cascade` exactly these memories go,
+        as when their time is up: a fact outlives the turn it came from. Verified by a scan of the file
+        (`Forgotten.verification`).
         """
         ...
 

@@ -38,8 +38,9 @@ def bring_up_to_date(
 ) -> None:
     """Create or migrate the schema, once, however many processes open the file at the same instant.
 
-    Writes nothing when the schema is current, and nothing to a file that is not ours or is newer (`StoreForeign`).
-    `another` opens a second connection, through which the backup is made while this one holds the write lock.
+    Writes nothing when the schema is current, and nothing to a file that is not ours or is newer
+    (`StoreForeign`). `another` opens a second connection, through which the backup is made while this one holds
+    the write lock.
     """
     current = _is_current(connection, path, migrations)
     _keep_a_log(connection)
@@ -78,8 +79,8 @@ def _is_current(connection: Connection, path: Path, migrations: Sequence[Migrati
         )
     if held > newest:
         raise StoreForeign(
-            f"Nothing was saved: {path} was written by a newer version of memory-mcp (schema {held}, this version knows"
-            f" {newest}) and was not touched. Upgrade memory-mcp here: pip install --upgrade sqlite-memory-mcp"
+            f"Nothing was saved: {path} was written by a newer version of memory-mcp (schema {held}, this one"
+            f" knows {newest}) and was not touched. Upgrade here: pip install --upgrade sqlite-memory-mcp"
         )
     return held == newest
 
@@ -137,10 +138,8 @@ def _back_up(path: Path, held: int, another: Callable[[], Connection]) -> None:
 def _statements(script: str) -> Iterator[str]:
     """Split a script; `executescript` would commit first."""
     statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
+    for piece in script.split(";"):
+        statement += f"{piece};"
         if is_complete(statement):
             yield statement
             statement = ""
-    if statement.strip():
-        yield statement

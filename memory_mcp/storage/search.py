@@ -23,6 +23,9 @@ EXACT_UP_TO = 5_000
 WINDOW = 2
 """How far a turn's surroundings reach (beyond.md section 2: i-2 .. i+2)."""
 
+TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+"""That of the table `fulltext` in the schema."""
+
 ATTRIBUTES = """
     select m.row, m.session, m.sequence, m.kind, m.tokens, m.importance, m.created_at, m.speaker,
            substr(rtrim(m.content), -1) in ('?', '？'), coalesce(u.access_count, 0), coalesce(u.useful - u.useless, 0),
@@ -37,7 +40,7 @@ class Stemmer:
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connection = connect()
         self._connection.execute(
-            "create virtual table term using fts5 (t, content = '', tokenize = 'porter unicode61 remove_diacritics 2')"
+            f"""create virtual table term using fts5 (t, content = '', tokenize = "{TOKENIZER}")"""
         )
         self._connection.execute("create virtual table stem using fts5vocab (term, instance)")
 
@@ -61,7 +64,7 @@ def gather(connection: Connection, stemmer: Stemmer, probe: Probe) -> Evidence:
     where = _with_expiry(connection, probe.where)
     cosines = _nearest(connection, probe, where)
     words = _Postings(connection, stemmer.stems(probe.terms))
-    chosen = _best(cosines, probe.dense_limit) | set(words.best(connection, where, probe.lexical_limit))
+    chosen = _best(cosines, probe.kept_by_meaning) | set(words.best(connection, where, probe.kept_by_words))
     attributes = _attributes(connection, chosen, where)
     attributes |= _surroundings(connection, attributes.values(), where)
     rows = np.fromiter(sorted(attributes), np.int64, len(attributes))
@@ -114,9 +117,12 @@ def _nearest(connection: Connection, probe: Probe, where: Filter) -> Similaritie
     values |= {"model": int(model[0])}
     passing = f"from vec_bits v where v.model = :model and {condition}"
     few = connection.execute(
-        f"select count(*) from (select 1 {passing} limit {EXACT_UP_TO + 1})", values  # noqa: S608
+        f"select count(*) from (select 1 {passing} limit {EXACT_UP_TO + 1})",
+        values,  # noqa: S608
     ).fetchone()[0]
-    limited = "" if few <= EXACT_UP_TO else "order by vec_distance_hamming(vec_bit(v.bits), vec_bit(:bits)) limit :limit"
+    limited = (
+        "" if few <= EXACT_UP_TO else "order by vec_distance_hamming(vec_bit(v.bits), vec_bit(:bits)) limit :limit"
+    )
     sql = f"""
         with near as materialized (select v.sentence, v.memory {passing} {limited})
         select near.memory, 1 - min(vec_distance_cosine(vec_int8(f.vector), vec_int8(:vector)))
@@ -235,9 +241,7 @@ def _surroundings(
     return {record[0]: tuple(record) for record in found}
 
 
-def _evidence(
-    rows: Rows, attributes: dict[int, tuple[Any, ...]], cosines: Similarities, words: _Postings
-) -> Evidence:
+def _evidence(rows: Rows, attributes: dict[int, tuple[Any, ...]], cosines: Similarities, words: _Postings) -> Evidence:
     records = [attributes[row] for row in rows.tolist()]
     columns = list(zip(*records, strict=True)) or [()] * 12
     return Evidence(

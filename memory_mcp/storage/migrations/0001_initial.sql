@@ -181,9 +181,11 @@ create table vec_full (
     vector   blob not null                          -- dimension bytes
 ) strict;
 
--- Each memory's own words (key, tags, title, speaker, content) as tokens of text.index_tokens. Contentless: the text
--- stands in `memory` alone, and a delete must hand in the same tokens again.
-create virtual table fulltext using fts5 (tokens, content = '', tokenize = 'porter unicode61 remove_diacritics 2');
+-- Each memory's own words (key, tags, title, speaker, content) as tokens of tokens.index_tokens. Contentless: the text
+-- stands in `memory` alone, and a delete must hand in the same tokens again. Marks (Mn, Mc) belong to words: Hindi, Thai.
+create virtual table fulltext using fts5 (
+    tokens, content = '', tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+);
 insert into fulltext (fulltext, rank) values ('secure-delete', 1);
 
 -- Where each term stands, one row an occurrence; read for the term counts of a question.

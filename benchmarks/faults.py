@@ -1,0 +1,144 @@
+"""Nothing acknowledged is ever lost: python benchmarks/faults.py [--writes 400] [--rounds 20].
+
+Part one: two servers write on one file while a third recalls. Part two: two servers write and are killed (SIGKILL) in the
+middle, again and again. Each time every memory whose store was answered must be there afterwards, and the file must
+pass its checks.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from host import Host
+from measure import report
+from words import memories
+
+
+@dataclass
+class Writer(threading.Thread):
+    """Stores texts through its own server until they are used up or the server is gone."""
+
+    path: Path
+    texts: list[str]
+    acknowledged: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    slowest: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Start the server, so that all writers begin together."""
+        super().__init__(daemon=True)
+        self.host = Host(MEMORY_MCP_DB=self.path)
+        self.host.initialize()
+
+    def run(self) -> None:
+        """Store one text after the other."""
+        try:
+            for text in self.texts:
+                start = time.perf_counter()
+                self.acknowledged.append(self.host.call("store", content=text)["id"])
+                self.slowest = max(self.slowest, time.perf_counter() - start)
+        except RuntimeError as error:
+            self.errors.append(str(error))
+        except (EOFError, BrokenPipeError):
+            pass  # killed in the middle, as intended
+
+
+def present(path: Path) -> set[str]:
+    """List every memory of the file by the command line, page by page."""
+    found: set[str] = set()
+    cursor = ""
+    while True:
+        answer = _command(path, "list", "--json", "--limit", "50", *(["--cursor", cursor] if cursor else []))
+        found |= {memory["id"] for memory in answer["memories"]}
+        cursor = answer.get("next_cursor", "")
+        if not cursor:
+            return found
+
+
+def healthy(path: Path) -> bool:
+    """Whether the self-check finds indexes and rows agreeing."""
+    done = subprocess.run(
+        [sys.executable, "-m", "memory_mcp", "--db", str(path), "doctor"], capture_output=True, check=False
+    )
+    return done.returncode == 0
+
+
+def _command(path: Path, *arguments: str) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", "memory_mcp", "--db", str(path), *arguments], capture_output=True, check=True, text=True
+    )
+    return json.loads(done.stdout)
+
+
+def together(path: Path, writes: int) -> dict[str, Any]:
+    """Two servers write while a third recalls."""
+    texts = list(memories(2 * writes))
+    writers = [Writer(path, texts[:writes]), Writer(path, texts[writes:])]
+    recalls = 0
+    with Host(MEMORY_MCP_DB=path) as reader:
+        reader.initialize()
+        for writer in writers:
+            writer.start()
+        while any(writer.is_alive() for writer in writers):
+            reader.call("recall", query="the quarterly budget")
+            recalls += 1
+    for writer in writers:
+        writer.host.process.stdin.close()
+        writer.host.process.wait(10)
+    return _row("two write, one recalls", path, writers, recalls=recalls)
+
+
+def killed(path: Path, rounds: int) -> dict[str, Any]:
+    """Two servers write and are killed after a while, `rounds` times on the same file."""
+    writers: list[Writer] = []
+    for number in range(rounds):
+        pair = [Writer(path, list(memories(2_000, seed=1_000 + 2 * number + own))) for own in (0, 1)]
+        for writer in pair:
+            writer.start()
+        time.sleep(1.0 + 0.05 * number)
+        for writer in pair:
+            writer.host.process.kill()
+            writer.host.process.wait()
+            writer.join()
+        writers += pair
+    return _row(f"kill -9, {rounds} rounds", path, writers)
+
+
+def _row(name: str, path: Path, writers: list[Writer], **more: int) -> dict[str, Any]:
+    acknowledged = {memory_id for writer in writers for memory_id in writer.acknowledged}
+    lost = acknowledged - present(path)
+    return {
+        "trial": name,
+        "acknowledged": len(acknowledged),
+        "lost": len(lost),
+        "errors": sum(len(writer.errors) for writer in writers),
+        "slowest store ms": round(1000 * max(writer.slowest for writer in writers)),
+        "checks pass": healthy(path),
+        **more,
+    }
+
+
+def main() -> None:
+    """Measure, report, and fail when anything was lost."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--writes", type=int, default=400, help="stores of each of the two servers")
+    parser.add_argument("--rounds", type=int, default=20, help="how often two writing servers are killed")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        rows = [
+            together(Path(name) / "together.db", arguments.writes),
+            killed(Path(name) / "killed.db", arguments.rounds),
+        ]
+    report("faults", rows)
+    sys.exit(any(row["lost"] or row["errors"] or not row["checks pass"] for row in rows))
+
+
+if __name__ == "__main__":
+    main()

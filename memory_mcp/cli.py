@@ -1,0 +1,101 @@
+"""The process's one entry: it serves a host, or runs one verb for a person, and ends with an exit code."""
+
+import asyncio
+import io
+import os
+import platform
+import signal
+import sys
+import traceback
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from memory_mcp import dates
+from memory_mcp.config import Settings, variable
+from memory_mcp.errors import MemoryMcpError
+from memory_mcp.parser import build_parser
+from memory_mcp.release import installed_version
+from memory_mcp.terminal import Screen, visible
+from memory_mcp.wire import Wire
+
+DONE, FAILED, FAULT, INTERRUPTED = 0, 1, 3, 130
+
+FLAGS = ("db", "namespace", "model")
+HINT = "memory-mcp now waits for a host to speak MCP (Ctrl-C ends it). For people there is: memory-mcp --help"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run with these arguments, or the process's own, and return the exit code. Wrong usage raises `SystemExit` 2."""
+    try:
+        code = _run(build_parser().parse_args(argv))
+        sys.stdout.flush()
+    except MemoryMcpError as error:
+        print("memory-mcp:", " ".join(visible(str(error)).split()), file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the exit would fail at the same flush
+        return DONE
+    except OSError as error:
+        print("memory-mcp:", visible(f"{error.strerror}: {error.filename or 'input or output'}"), file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the outermost edge: a report for us, without what is remembered
+        print(_report(error), file=sys.stderr)
+        return FAULT
+    return code
+
+
+def _run(args: Namespace) -> int:
+    flags = {variable(name): getattr(args, name) for name in FLAGS if getattr(args, name)}
+    args.environ = {**os.environ, **flags}
+    args.program = sys.argv[0]
+    settings = Settings.from_env(args.environ)
+    if args.verb is None:
+        return _serve(settings)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="strict" if stream is sys.stdin else "backslashreplace")
+    signal.signal(signal.SIGINT, _interrupt)
+    screen = Screen(sys.stdin, sys.stdout, sys.stderr, dates.zone(settings.tz), args.json)
+    return asyncio.run(_open_and_run(settings, args, screen) if args.opens else args.run(settings, args, screen))
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    """End at once. asyncio's own handler would note a Ctrl-C and go on waiting for what a person types."""
+    raise KeyboardInterrupt
+
+
+async def _open_and_run(settings: Settings, args: Namespace, screen: Screen) -> int:
+    from memory_mcp.app import open_memory  # noqa: PLC0415 - --help must not wait for the libraries behind it
+
+    async with open_memory(settings, door="cli") as memory:
+        return await args.run(memory, args, screen)
+
+
+def _serve(settings: Settings) -> int:
+    if sys.stdin and sys.stdin.isatty():
+        print(HINT, file=sys.stderr)
+    wire = Wire.claim()
+    from memory_mcp.server import serve  # noqa: PLC0415 - libraries print while they are imported: after the claim
+
+    serve(settings, wire)
+    return DONE
+
+
+def _report(error: Exception) -> str:
+    """Say where it happened, and not what: the text of an unexpected error may quote a memory."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
+    system = f"memory-mcp {installed_version()}, Python {platform.python_version()}, {platform.platform()}"
+    return "\n".join(
+        [
+            "memory-mcp: this is a fault of ours. Please report these lines; they hold nothing of what you keep.",
+            system,
+            f"{type(error).__name__} at",
+            *places,
+        ]
+    )

@@ -1,0 +1,67 @@
+"""How a person is asked before many memories are forgotten, where the host can ask."""
+
+from typing import Annotated
+
+from mcp.server.elicitation import AcceptedElicitation
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.resolve import Elicit, ElicitationResult, Resolve
+from pydantic import BaseModel, Field
+
+from memory_mcp import privacy
+from memory_mcp.arguments import MaybeSource, Words
+from memory_mcp.desk import Desk
+from memory_mcp.errors import Conflict
+from memory_mcp.models import Preview, Selection
+from memory_mcp.text import excerpt
+
+SHOWN = 5
+NO_QUESTION = Preview(0, "")
+
+
+class Agreement(BaseModel):
+    """What the person answers."""
+
+    agreed: bool = Field(title="Forget them", description="This cannot be undone")
+
+
+async def find(  # noqa: PLR0913 - the selectors of forget, by name
+    ctx: Context[Desk],
+    *,
+    ids: Words,
+    query: str,
+    tags: Words,
+    session_id: str,
+    source: MaybeSource,
+    before: str,
+    namespace: str,
+    archive: bool,
+    restore: bool,
+    confirm: str,
+) -> Preview:
+    """Find what to ask about: nothing when the request is exact, reversible or confirmed, or nobody can be asked."""
+    capabilities = ctx.client_capabilities
+    if ids or archive or restore or confirm or capabilities is None or capabilities.elicitation is None:
+        return NO_QUESTION
+    service = await ctx.request_context.lifespan_context.memory.service()
+    chosen = Selection((), query, tags, session_id, source, before, namespace)
+    found = await service.forget(chosen)
+    return found if isinstance(found, Preview) else NO_QUESTION
+
+
+def ask(found: Annotated[Preview, Resolve(find)]) -> Elicit[Agreement] | Agreement:
+    """Ask. The handle is part of the question: if the memories change meanwhile, it is another question."""
+    if not found.count:
+        return Agreement(agreed=False)
+    shown = [f"- {excerpt(privacy.quote(memory.content), (), 120)}" for memory in found.sample[:SHOWN]]
+    more = [f"... and {found.count - len(shown)} more"] if found.count > len(shown) else []
+    question = f"Forget {found.count} {'memory' if found.count == 1 else 'memories'} for good? (set {found.confirm})"
+    return Elicit("\n".join([question, *shown, *more]), Agreement)
+
+
+def decision(found: Preview, answer: ElicitationResult[Agreement]) -> str:
+    """Give the handle that the person agreed to; '' when nobody was asked. Raises `Conflict` when they declined."""
+    if not found.count:
+        return ""
+    if isinstance(answer, AcceptedElicitation) and answer.data.agreed:
+        return found.confirm
+    raise Conflict("The user was asked and did not agree. Nothing was changed.")

@@ -1,0 +1,103 @@
+"""What each verb does that concerns the installation rather than what is remembered."""
+
+from argparse import Namespace
+from typing import Any, cast
+
+from pydantic import SecretStr
+
+from memory_mcp import hosts
+from memory_mcp.config import Settings, given, variable
+from memory_mcp.terminal import Screen
+
+KEPT_BACK = "key"
+PATHS = {"db", "key_file"}
+
+
+async def settings(settings: Settings, args: Namespace, screen: Screen) -> int:
+    """Print every setting, its value and where that came from. Secrets are masked."""
+    rows = [_setting(name, settings, args) for name in Settings.model_fields]
+    screen.answer(rows, *(f"{row['variable']:28}{_shown(row['value']):40}  {row['origin']}" for row in rows))
+    return 0
+
+
+def _setting(name: str, settings: Settings, args: Namespace) -> dict[str, Any]:
+    value = getattr(settings, name)
+    origin = "flag" if getattr(args, name, "") else "environment" if name in given(args.environ) else "default"
+    return {
+        "name": name,
+        "variable": variable(name),
+        "value": str(value) if isinstance(value, SecretStr) else value,
+        "origin": origin,
+        "description": Settings.model_fields[name].description,
+    }
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        days = cast("dict[str, int | None]", value)
+        return ",".join(f"{kind}={'never' if count is None else count}" for kind, count in days.items())
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "-" if value in (None, "") else str(value)
+
+
+async def pause(settings: Settings, _args: Namespace, screen: Screen) -> int:
+    """Forbid all capture, until it is resumed."""
+    settings.pause_marker.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    settings.pause_marker.touch(mode=0o600)
+    screen.answer(
+        {"paused": True, "marker": settings.pause_marker},
+        f"Capture is paused: {settings.pause_marker} stands there until memory-mcp resume.",
+        "What you or the assistant store on purpose is still kept.",
+    )
+    return 0
+
+
+async def resume(settings: Settings, _args: Namespace, screen: Screen) -> int:
+    """Allow capture again, where it is switched on."""
+    settings.pause_marker.unlink(missing_ok=True)
+    state = "on" if settings.capture else "off, as MEMORY_MCP_CAPTURE says"
+    screen.answer({"paused": False, "capture": settings.capture}, f"Capture is not paused. It is {state}.")
+    return 0
+
+
+async def install(settings: Settings, args: Namespace, screen: Screen) -> int:
+    """Print what to paste into a host: its block for this server, or the preferences text."""
+    if not args.host and not args.preferences:
+        args.error("name a host, as in --print claude-desktop, or ask for --preferences")
+    if args.host:
+        _print_block(settings, args, screen)
+    if args.preferences:
+        text = hosts.PREFERENCES[args.preferences]
+        screen.answer({"language": args.preferences, "text": text}, text)
+    return 0
+
+
+def _print_block(settings: Settings, args: Namespace, screen: Screen) -> None:
+    host, made = hosts.HOSTS[args.host], given(args.environ)
+    env = {variable(n): str(getattr(settings, n)) if n in PATHS else raw for n, raw in made.items() if n != KEPT_BACK}
+    launch = hosts.this_installation(args.program, env)
+    block, where = hosts.block(host, launch), hosts.where(host, launch)
+    screen.answer({"host": args.host, "paths": host.paths, "block": block, "where": where}, block)
+    screen.note(where)
+    if KEPT_BACK in made:
+        screen.note("The key is left out of the block: put it into a file and set MEMORY_MCP_KEY_FILE.")
+
+
+async def doctor(settings: Settings, args: Namespace, screen: Screen) -> int:
+    """Check every part for real. The exit code is 1 if anything loses quality."""
+    from memory_mcp.doctor import examine  # noqa: PLC0415 - --help must not wait for the libraries behind it
+
+    findings = await examine(settings, args.environ)
+    sick = [finding for finding in findings if finding.status == "problem"]
+    verdict = f"{len(sick)} problem{'s' * (len(sick) > 1)}: see above." if sick else "All is well."
+    lines = [f"{finding.status:8} {finding.part:12} {finding.detail}" for finding in findings]
+    screen.answer({"healthy": not sick, "findings": [vars(finding) for finding in findings]}, *lines, verdict)
+    return 1 if sick else 0
+
+
+async def demo(_settings: Settings, _args: Namespace, screen: Screen) -> int:
+    """Show the main job on a temporary file."""
+    from memory_mcp.demo import run  # noqa: PLC0415 - as in doctor
+
+    return await run(lambda text: screen.answer(text, text))

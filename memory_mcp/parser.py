@@ -1,0 +1,204 @@
+"""The shell's verbs and flags, and what each is for."""
+
+from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from memory_mcp import commands, housekeeping
+from memory_mcp.hosts import HOSTS, PREFERENCES
+from memory_mcp.models import Kind, Outcome, Source
+from memory_mcp.release import installed_version
+
+ABOUT = """\
+Long-term memory for AI assistants, on your own machine.
+
+Without a verb it serves MCP on standard input and output: that is how a host, such as Claude Desktop, starts it.
+"""
+START = """\
+to begin:
+  memory-mcp doctor                            is everything in order?
+  memory-mcp install --print claude-desktop    what to paste into your host
+  memory-mcp store "I take my coffee without milk"
+  memory-mcp recall "how do I like my coffee?"
+
+exit codes: 0 done, 1 not done (stderr says why), 2 wrong usage, 3 a fault of ours, 130 interrupted
+"""
+
+KINDS, SOURCES, OUTCOMES = ([member.value for member in members] for members in (Kind, Source, Outcome))
+
+
+def build_parser() -> ArgumentParser:
+    """Make the parser. `run` is the function of the verb; `opens` says whether it needs the memory open."""
+    parser = ArgumentParser("memory-mcp", description=ABOUT, epilog=START, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--version", action="version", version=f"memory-mcp {installed_version()}")
+    _common(parser)
+    parser.set_defaults(db="", namespace="", model="", json=False)
+    add = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs").add_parser
+    for name, verb in VERBS.items():
+        one = add(
+            name,
+            help=verb.does,
+            description=f"{verb.does[0].upper()}{verb.does[1:]}.",
+            epilog=f"example:\n  memory-mcp {name} {verb.example}",
+            formatter_class=RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        verb.flags(one)
+        _common(one)
+        one.add_argument("--json", action="store_true", help="answer in JSON, for programs")
+        one.set_defaults(run=verb.run, opens=verb.opens, error=one.error)
+    return parser
+
+
+# ---- the flags of each verb ----------------------------------------------------------------------------------
+
+
+def _common(parser: ArgumentParser) -> None:
+    """Add what may stand before and after the verb; a flag that is absent must not undo one that stands before."""
+    parser.add_argument("--db", default=SUPPRESS, metavar="FILE", help="the memory file (MEMORY_MCP_DB)")
+    parser.add_argument(
+        "--namespace", default=SUPPRESS, metavar="NAME", help="a project, or user (MEMORY_MCP_NAMESPACE)"
+    )
+    parser.add_argument("--model", default=SUPPRESS, metavar="NAME", help="the embedding model (MEMORY_MCP_MODEL)")
+
+
+def _none(_parser: ArgumentParser) -> None:
+    pass
+
+
+def _store(parser: ArgumentParser) -> None:
+    parser.add_argument("content", nargs="+", help="the text; - reads it from standard input")
+    parser.add_argument("--kind", choices=KINDS, default="fact", help="what sort of memory (fact)")
+    _tags(parser, "a label for it")
+    _weights(parser)
+    parser.add_argument("--key", default="", help="a slot for one value: what is stored in it next supersedes this")
+    parser.add_argument("--supersedes", action="append", default=[], metavar="ID", help="a memory that this corrects")
+    parser.add_argument("--expires-in-days", type=float, metavar="DAYS", help="its time to live")
+    parser.add_argument("--session", default="", metavar="ID", help="the conversation it belongs to")
+    parser.add_argument("--source", choices=SOURCES, default="user", help="who it came from (user)")
+    parser.add_argument("--pin", action="store_true", help="never let it expire")
+
+
+def _recall(parser: ArgumentParser) -> None:
+    parser.add_argument("query", nargs="*", help="the question; - reads it from standard input; none: the briefing")
+    parser.add_argument("--explain", action="store_true", help="say why each memory ranks where it does")
+    rating = ("useful|useless", "ID")
+    parser.add_argument("--rate", nargs="+", default=[], metavar=rating, help="say that memories helped, or not")
+    _filters(parser, limit=8)
+
+
+def _list(parser: ArgumentParser) -> None:
+    _filters(parser, limit=20)
+
+
+def _show(parser: ArgumentParser) -> None:
+    parser.add_argument("id", help="a full id, as list shows it")
+
+
+def _context(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, default=2_000, metavar="TOKENS", help="how long at most (2000)")
+
+
+def _edit(parser: ArgumentParser) -> None:
+    _show(parser)
+    _weights(parser)
+    parser.add_argument("--kind", choices=KINDS, help="what sort of memory it is")
+    _tags(parser, "its tags from now on")
+    parser.add_argument("--no-tags", action="store_true", help="take all its tags off")
+    parser.add_argument("--expires-in-days", type=float, metavar="DAYS", help="its time to live; 0: for good")
+
+
+def _ids(parser: ArgumentParser) -> None:
+    parser.add_argument("ids", nargs="+", metavar="ID", help="full ids, as list shows them")
+
+
+def _selection(parser: ArgumentParser) -> None:
+    parser.add_argument("ids", nargs="*", metavar="ID", help="full ids, as list shows them: done at once")
+    parser.add_argument("--query", default="", help="those that hold all these words")
+    _tags(parser, "those with this tag")
+    parser.add_argument("--session", default="", metavar="ID", help="those of this conversation")
+    parser.add_argument("--source", choices=SOURCES, help="those from there")
+    parser.add_argument("--before", default="", metavar="DATE", help="those learned before this date")
+    parser.add_argument("--confirm", default="", metavar="HANDLE", help="go on with exactly what a preview showed")
+
+
+def _install(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--print", dest="host", choices=list(HOSTS), help="the block that makes a host start the server"
+    )
+    languages = list(PREFERENCES)
+    parser.add_argument(
+        "--preferences", nargs="?", const="en", choices=languages, help="the text for a host's own preferences (en)"
+    )
+
+
+def _filters(parser: ArgumentParser, *, limit: int) -> None:
+    parser.add_argument("--kind", action="append", default=[], choices=KINDS, help="only this kind; repeat for several")
+    _tags(parser, "only with this tag")
+    parser.add_argument("--since", default="", metavar="DATE", help="learned on or after this date")
+    parser.add_argument("--until", default="", metavar="DATE", help="learned on or before this date")
+    parser.add_argument("--as-of", default="", metavar="DATE", help="what was held true on this date")
+    parser.add_argument("--session", default="", metavar="ID", help="only of this conversation")
+    parser.add_argument("--source", choices=SOURCES, help="only from there")
+    parser.add_argument("--outcome", choices=OUTCOMES, help="only episodes that ended so")
+    parser.add_argument("--min-confidence", type=float, default=0.0, metavar="0..1", help="only at least so sure")
+    parser.add_argument("--history", action="store_true", help="superseded memories too")
+    parser.add_argument("--limit", type=int, default=limit, help=f"how many at most ({limit})")
+    parser.add_argument("--cursor", default="", help="go on after the page that printed this")
+
+
+def _tags(parser: ArgumentParser, does: str) -> None:
+    parser.add_argument("--tag", action="append", default=[], metavar="TAG", help=f"{does}; repeat for several")
+
+
+def _weights(parser: ArgumentParser) -> None:
+    parser.add_argument("--importance", type=float, metavar="0..1", help="how much it matters")
+    parser.add_argument("--confidence", type=float, metavar="0..1", help="how sure it is")
+
+
+# ---- the verbs -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb of the shell. `example` is what may follow its name; `opens` is false where no memory is needed."""
+
+    run: Callable[..., Awaitable[int]]
+    does: str
+    example: str = ""
+    flags: Callable[[ArgumentParser], None] = _none
+    opens: bool = True
+
+
+VERBS: dict[str, Verb] = {
+    "store": Verb(commands.store, "keep one text", '"Ken is allergic to buckwheat" --tag health', _store),
+    "recall": Verb(commands.recall, "find what fits a question", '"what may Ken not eat?" --explain', _recall),
+    "list": Verb(commands.list_memories, "list memories, newest first", "--kind decision --since 2026-01-01", _list),
+    "show": Verb(commands.show, "show one memory with all that is known about it", "ID", _show),
+    "context": Verb(commands.context, "print the briefing that a conversation begins with", "--limit 1000", _context),
+    "edit": Verb(
+        commands.edit,
+        "change what is known about a memory; its text is corrected by storing another",
+        "ID --importance 0.9 --tag work --namespace my-project",
+        _edit,
+    ),
+    "pin": Verb(commands.pin, "let memories never expire, and stand first", "ID", _ids),
+    "unpin": Verb(commands.unpin, "take pins off again", "ID", _ids),
+    "forget": Verb(commands.forget, "erase memories for good; without ids, preview first", "--tag draft", _selection),
+    "archive": Verb(
+        commands.archive,
+        "stop recalling memories, reversibly; without ids, preview first",
+        "--session old-project",
+        _selection,
+    ),
+    "restore": Verb(commands.restore, "take archived memories back; without ids, preview first", "ID", _selection),
+    "stats": Verb(commands.stats, "count what is kept", "--json"),
+    "pause": Verb(housekeeping.pause, "forbid all capture of conversations", opens=False),
+    "resume": Verb(housekeeping.resume, "allow capture again, where it is switched on", opens=False),
+    "settings": Verb(housekeeping.settings, "print every setting and where it comes from", "--json", opens=False),
+    "doctor": Verb(housekeeping.doctor, "check every part for real", "--json", opens=False),
+    "demo": Verb(housekeeping.demo, "show the main job on a temporary file", opens=False),
+    "install": Verb(
+        housekeeping.install, "print what to paste into a host", "--print claude-desktop", _install, opens=False
+    ),
+}

@@ -1,0 +1,209 @@
+"""What may be kept, and how it is shown so that it stays data."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memory_mcp.errors import InvalidInput
+from memory_mcp.models import UNTRUSTED_SOURCES, Source, Trust
+from memory_mcp.redaction import redact
+
+# ---- what may be kept ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A text fit to be kept, and what was done to it, in short sentences for whoever stored it."""
+
+    text: str
+    notices: tuple[str, ...] = ()
+
+
+def admit(text: object, field: str, limit: int) -> Admitted:
+    """Make a text fit to be kept: private blocks left out, secrets redacted, invisible characters made visible.
+
+    `field` names it in errors, `limit` is in characters. Raises `InvalidInput` for what `require_text` refuses and for
+    a text that is private as a whole.
+    """
+    public, private = without_private(require_text(text, field, limit))
+    if private and _is_blank(public):
+        raise InvalidInput(f"{field}: everything in it is marked private; nothing was saved.")
+    redacted, secrets = redact(public.strip())
+    shown, hidden = neutralise(redacted)
+    if len(shown) > limit and hidden:
+        raise InvalidInput(f"{field} is over {limit:,} characters with its invisible ones written out; {_UNSAVED}")
+    notices = (
+        _counted(private, "private block", "left out") if private else "",
+        _counted(len(secrets), "secret", f"redacted ({', '.join(dict.fromkeys(secrets))})") if secrets else "",
+        _counted(hidden, "invisible character", "made visible") if hidden else "",
+    )
+    return Admitted(shown, tuple(notice for notice in notices if notice))
+
+
+def require_text(text: object, field: str, limit: int) -> str:
+    """Check that something is a text worth keeping; gives it in NFC, with LF line ends, trimmed.
+
+    Raises `InvalidInput` for another type, a lone surrogate, a control character other than tab and line ends, a text
+    with nothing visible in it, and one over `limit` characters.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"{field} must be a text, not {type(text).__name__}; {_UNSAVED}")
+    bad = _FORBIDDEN.search(text)
+    if bad:
+        raise InvalidInput(f"{field} holds {_named(bad[0])} at position {bad.start() + 1}; {_UNSAVED}")
+    kept = unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")).strip().strip("\ufeff").strip()
+    if _is_blank(kept):
+        raise InvalidInput(f"{field} is empty or has nothing visible in it; {_UNSAVED}")
+    if len(kept) > limit:
+        longer = " `memory-mcp import` takes longer texts." if field == "content" else ""
+        raise InvalidInput(f"{field} has {len(kept):,} characters, the limit is {limit:,}; {_UNSAVED}{longer}")
+    return kept
+
+
+def without_private(text: str) -> tuple[str, int]:
+    """Leave out `<private>...</private>`; gives what remains and the number of blocks.
+
+    Blocks may be nested; one that is never closed hides all that follows.
+    """
+    kept: list[str] = []
+    depth = blocks = position = 0
+    for tag in _PRIVATE.finditer(text):
+        closing = bool(tag[1])
+        if not depth and not closing:
+            kept.append(text[position : tag.start()])
+            blocks += 1
+        if depth or not closing:
+            depth += -1 if closing else 1
+            position = tag.end()
+    return "".join(kept) + ("" if depth else text[position:]), blocks
+
+
+_UNSAVED = "nothing was saved."
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_PRIVATE = re.compile(r"[<＜]\s*([/／]?)\s*private(?:\s[^<>＜＞]*)?[>＞]", re.IGNORECASE)
+
+
+def _named(character: str) -> str:
+    kind = "a lone surrogate" if "\ud800" <= character <= "\udfff" else "the control character"
+    return f"{kind} U+{ord(character):04X}"
+
+
+def _is_blank(text: str) -> bool:
+    return not _INVISIBLE.sub("", text).replace("\u2800", "").strip()
+
+
+def _counted(count: int, noun: str, what: str) -> str:
+    return f"1 {noun} was {what}." if count == 1 else f"{count} {noun}s were {what}."
+
+
+# ---- invisible characters ------------------------------------------------------------------------------------------
+
+# Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt) and the marks of interlinear annotation.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_JOINING = "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"  # Arabic, Indic and kin
+
+# What may stand on both sides of an invisible character that does its proper work. Emoji are of category So or Sm.
+_LEGITIMATE = tuple(
+    (re.compile(f"[{characters}]"), re.compile(before), re.compile(after))
+    for characters, before, after in (
+        ("\u200c\u200d", f"[{_JOINING}]", ""),
+        ("\ufe0e\ufe0f", "[#*0-9]", "\u20e3"),
+        ("\ufe0e\ufe0f", "[\u203c\u2049\u3030]", ""),
+        ("\ufe00-\ufe0d\U000e0100-\U000e01ef", f"[{_HAN}]", ""),
+        ("\u180b-\u180f", "[\u1820-\u18aa]", ""),
+    )
+)
+
+
+def neutralise(text: str) -> tuple[str, int]:
+    """Show characters that hide, reorder or smuggle text as escapes like `[U+202E]`; gives their number, too.
+
+    Joiners inside emoji and in scripts that need them, and variation selectors after emoji and Chinese characters, are
+    kept. Repeating it changes nothing.
+    """
+    if not _INVISIBLE.search(text):
+        return text, 0
+    shown: list[str] = []
+    changed = 0
+    for place, character in enumerate(text):
+        before = shown[-1][-1] if shown else ""
+        if _INVISIBLE.match(character) and not _is_legitimate(character, before, text[place + 1 : place + 2]):
+            shown.append(f"[U+{ord(character):04X}]")
+            changed += 1
+        else:
+            shown.append(character)
+    return "".join(shown), changed
+
+
+def _is_legitimate(character: str, before: str, after: str) -> bool:
+    if character == "\u200d" and after and _is_emoji(after):
+        return bool(before) and (_is_emoji(before) or before == "\ufe0f")
+    if character in "\ufe0e\ufe0f" and before and _is_emoji(before):
+        return True
+    return any(
+        characters.match(character) and left.match(before) and right.match(after)
+        for characters, left, right in _LEGITIMATE
+    )
+
+
+def _is_emoji(character: str) -> bool:
+    symbol = unicodedata.category(character) in ("So", "Sm") and not character.isascii()
+    return symbol or "\U0001f3fb" <= character <= "\U0001f3ff"
+
+
+# ---- trust ---------------------------------------------------------------------------------------------------------
+
+
+def trust_of(source: Source, derived: Iterable[Trust] = ()) -> Trust:
+    """Say how far a memory is trusted: no more than its source, nor than anything it was derived from."""
+    if source in UNTRUSTED_SOURCES or Trust.UNTRUSTED in derived:
+        return Trust.UNTRUSTED
+    return Trust.TRUSTED
+
+
+# Delimiters around recalled text: ours, and those that hosts give authority to.
+_DELIMITER = re.compile(
+    r"<(?=\s*/?\s*(?:memory|memories|hook[-_\s]?context|untrusted[-_\s]?context|system(?:[-_\s]?reminder)?"
+    r"|user[-_\s]?prompt[-_\s]?submit[-_\s]?hook)(?!\w))",
+    re.IGNORECASE,
+)
+_OPENERS = re.compile("[<＜﹤]")
+
+_COMMANDS = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|guideline|direction)s?\b"
+    r"|\b(?:new|updated|real) (?:system )?instructions?\s*:|\bsystem prompt\b|\byou are now\b"
+    r"|\bfrom now on,? (?:you|always|never)\b|\b(?:do not|don't|never) (?:tell|inform|mention|reveal).{0,30}\buser\b"
+    r"|\bwithout (?:telling|asking|informing) the user\b|\[/?inst\]|<\|im_(?:start|end)\|>|<\s*/?\s*system"
+    r"|(?:指示|命令|ルール|プロンプト|制約)(?:を|は)?.{0,8}(?:無視|忘れ|破棄|従わ)|システムプロンプト|あなたは今(?:から|後)"
+    r"|今(?:から|後)(?:、)?あなたは|ユーザーに.{0,6}(?:知らせず|言わず|伝えず|知らせない|言わない|伝えない)"
+)
+
+
+def quote(text: str) -> str:
+    """Make a text safe between delimiters: `<` becomes `‹` where it begins a tag that we or a host give a meaning.
+
+    Case, blanks and fullwidth letters do not help such a tag through. All else stays as it is.
+    """
+    if not _OPENERS.search(text):
+        return text
+    plain = "".join(map(_plain, text))
+    quoted = list(text)
+    for opener in _DELIMITER.finditer(plain):
+        quoted[opener.start()] = "‹"
+    return "".join(quoted)
+
+
+def commands_assistant(text: str) -> bool:
+    """Whether a text seems to give orders to an assistant (English, Japanese): a flag for review, not a verdict."""
+    return _COMMANDS.search(unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()) is not None
+
+
+def _plain(character: str) -> str:
+    """Fold a character to its compatibility form where that is one character, so that places stay the same."""
+    folded = unicodedata.normalize("NFKC", character)
+    return folded if len(folded) == 1 else character

@@ -1,0 +1,217 @@
+"""How episodes are written and read: one summary of one session, with what was distilled from it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memory_mcp.models import Action, Episode, Filter, Memory, Outcome, PendingSession
+from memory_mcp.storage.audit import Act, record
+from memory_mcp.storage.driver import Connection, Row
+from memory_mcp.storage.filters import clause, to_ms
+from memory_mcp.storage.memories import ids_of, insert, link, retire, rows_of, write_all
+from memory_mcp.storage.places import namespace_number, session_number
+from memory_mcp.storage.protocol import Draft, Vectors, Written
+from memory_mcp.storage.records import LOG, from_ms, select_memories
+from memory_mcp.tokens import digest
+
+EPISODES = """
+    select e.*, m.id, (
+        select json_group_array(fact.id) from link l join memory fact on fact.row = l.newer
+        where l.older = e.memory and l.relation = 'key_fact_of'
+    ) as key_facts
+    from episode e join memory m on m.row = e.memory
+"""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A session as it is written: an episode with its vectors, the turns it adds, the facts distilled from it."""
+
+    episode: Episode
+    vectors: Vectors | None
+    turns: Sequence[Draft]
+    facts: Sequence[Draft]
+
+
+def write_episode(connection: Connection, told: Told, act: Act) -> tuple[Episode, list[Written]]:
+    """Write a session's new turns, its summary and its facts; the same summary again is the same episode."""
+    episode, memory = told.episode, told.episode.memory
+    namespace = namespace_number(connection, memory.namespace)
+    session = session_number(connection, namespace, memory.session_id, to_ms(episode.started_at))
+    assert session is not None, "an episode is about a session"
+    if write_all(connection, told.turns, act.now):
+        episode = replace(episode, covered_through=_last_turn(connection, session))
+    row = _same_text(connection, session, memory) or _insert(connection, session, episode, told.vectors, act.now)
+    _cover(connection, session, row, episode)
+    written = write_all(connection, told.facts, act.now)
+    for fact in rows_of(connection, [one.id for one in written]):
+        link(connection, fact, [row], "key_fact_of")
+    ids = ids_of(connection, [row])
+    record(connection, "summarize", [*ids, *(one.id for one in written)], act)
+    stands = read_episode(connection, ids[0])
+    assert stands is not None, "it was written a moment ago"
+    return stands, written
+
+
+def read_episode(connection: Connection, memory_id: str) -> Episode | None:
+    """Read one episode; None when there is none, or when its row is damaged."""
+    found = connection.execute(EPISODES + " where m.id = :id", {"id": memory_id}).fetchall()
+    return next(iter(_decode(connection, found)), None)
+
+
+def newest_episodes(connection: Connection, where: Filter, limit: int) -> list[Episode]:
+    """Read the newest episodes that the filter lets through."""
+    condition, values = clause(where)
+    found = connection.execute(
+        f"{EPISODES} where {condition} order by m.created_at desc, m.row desc limit :limit", values | {"limit": limit}
+    ).fetchall()
+    return _decode(connection, found)
+
+
+def turns(connection: Connection, session_id: str, namespace: str, limit: int) -> list[Memory]:
+    """Read the kept turns of a session in order; of every namespace when none is named."""
+    return select_memories(
+        connection,
+        """
+        where s.id = :session and (:namespace = '' or n.name = :namespace) and m.kind = 'turn' and m.state = 'active'
+        order by m.namespace, m.sequence limit :limit
+        """,
+        {"session": session_id, "namespace": namespace, "limit": limit},
+    )
+
+
+def pending_sessions(connection: Connection, namespaces: Sequence[str], limit: int) -> list[PendingSession]:
+    """Read the sessions with turns that no summary covers, or whose summary lost a source; newest first."""
+    found = connection.execute(
+        """
+        select s.id, n.name as namespace, count(*) as turns, s.last_at
+        from session s
+        join namespace n on n.number = s.namespace
+        join memory m on m.session = s.number and m.kind = 'turn' and m.state = 'active'
+             and (s.stale or m.sequence > s.summarized_through)
+        where (s.stale or s.turns > s.summarized_through)
+          and (:everywhere or n.name in (select value from json_each(:namespaces)))
+        group by s.number order by s.last_at desc limit :limit
+        """,
+        {"everywhere": not namespaces, "namespaces": json.dumps(list(namespaces)), "limit": limit},
+    ).fetchall()
+    return [PendingSession(row["id"], row["namespace"], row["turns"], from_ms(row["last_at"])) for row in found]
+
+
+def _last_turn(connection: Connection, session: int) -> int:
+    return connection.execute("select turns from session where number = :session", {"session": session}).fetchone()[0]
+
+
+def _same_text(connection: Connection, session: int, memory: Memory) -> int | None:
+    found = connection.execute(
+        """
+        select row from memory
+        where session = :session and kind = 'episode' and state = 'active' and digest = :digest
+        """,
+        {"session": session, "digest": digest(memory.content)},
+    ).fetchone()
+    return found[0] if found else None
+
+
+def _insert(connection: Connection, session: int, episode: Episode, vectors: Vectors | None, now: int) -> int:
+    """Write a new summary; an earlier one of the session becomes history."""
+    earlier = connection.execute(
+        "select row from memory where session = :session and kind = 'episode' and state = 'active'",
+        {"session": session},
+    ).fetchall()
+    older = [row for (row,) in earlier]
+    retire(connection, older, episode.memory, now)
+    row = insert(connection, Draft(episode.memory, vectors), now)
+    link(connection, row, older, "supersedes")
+    connection.execute(
+        """
+        insert into episode (memory, session, version, covered_through, started_at, ended_at, trigger, outcome,
+                             lessons, engine)
+        values (:row, :session, (select coalesce(max(version), 0) + 1 from episode where session = :session),
+                :covered_through, :started_at, :ended_at, :trigger, :outcome, :lessons, :engine)
+        """,
+        {
+            "row": row,
+            "session": session,
+            "covered_through": episode.covered_through,
+            "started_at": to_ms(episode.started_at),
+            "ended_at": to_ms(episode.ended_at),
+            "trigger": episode.trigger,
+            "outcome": episode.outcome,
+            "lessons": json.dumps(episode.lessons, ensure_ascii=False),
+            "engine": episode.engine,
+        },
+    )
+    connection.executemany(
+        "insert into action values (:episode, :position, :tool, :input_digest, :ok, :duration_ms)",
+        [_action(row, position, action) for position, action in enumerate(episode.actions)],
+    )
+    return row
+
+
+def _action(episode: int, position: int, action: Action) -> dict[str, Any]:
+    duration = None if action.duration is None else round(action.duration * 1000)
+    own = {"tool": action.tool, "input_digest": action.input_digest, "ok": int(action.ok)}
+    return own | {"episode": episode, "position": position, "duration_ms": duration}
+
+
+def _cover(connection: Connection, session: int, row: int, episode: Episode) -> None:
+    """Count the turns of a session as summarized, also when the same summary covers more of them now."""
+    values = {"covered": episode.covered_through, "ended_at": to_ms(episode.ended_at), "session": session, "row": row}
+    connection.execute(
+        "update episode set covered_through = max(covered_through, :covered) where memory = :row", values
+    )
+    connection.execute(
+        """
+        update session set summarized_through = max(summarized_through, :covered), stale = 0,
+               last_at = max(last_at, :ended_at)
+        where number = :session
+        """,
+        values,
+    )
+
+
+def _decode(connection: Connection, records: Sequence[Row]) -> list[Episode]:
+    """Turn rows into episodes; a damaged one is left out and logged by its id."""
+    memories = select_memories(
+        connection,
+        " where m.row in (select value from json_each(:rows))",
+        {"rows": json.dumps([row["memory"] for row in records])},
+    )
+    by_id = {memory.id: memory for memory in memories}
+    episodes: list[Episode] = []
+    for row in records:
+        try:
+            if row["id"] in by_id:
+                episode = _episode(row, by_id[row["id"]])
+                episodes.append(replace(episode, actions=_actions(connection, row["memory"])))
+        except (ValueError, TypeError, OverflowError):
+            LOG.warning("episode %s is damaged and was left out", row["id"])
+    return episodes
+
+
+def _episode(row: Row, memory: Memory) -> Episode:
+    return Episode(
+        memory=memory,
+        started_at=from_ms(row["started_at"]),
+        ended_at=from_ms(row["ended_at"]),
+        trigger=row["trigger"],
+        outcome=Outcome(row["outcome"]) if row["outcome"] else None,
+        lessons=tuple(json.loads(row["lessons"])),
+        key_facts=tuple(json.loads(row["key_facts"])),
+        engine=row["engine"],
+        version=row["version"],
+        covered_through=row["covered_through"],
+    )
+
+
+def _actions(connection: Connection, episode: int) -> tuple[Action, ...]:
+    found = connection.execute(
+        "select tool, ok, input_digest, duration_ms from action where episode = :episode order by position",
+        {"episode": episode},
+    ).fetchall()
+    return tuple(
+        Action(row["tool"], bool(row["ok"]), row["input_digest"], row["duration_ms"] and row["duration_ms"] / 1000)
+        for row in found
+    )

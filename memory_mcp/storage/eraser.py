@@ -1,0 +1,203 @@
+"""How an erasure is carried through: out of the tables, out of the log, and looked for until nothing is found."""
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+from memory_mcp.errors import StoreUnavailable
+from memory_mcp.models import Forgotten, Verification
+from memory_mcp.storage import scan
+from memory_mcp.storage.audit import Act
+from memory_mcp.storage.database import Database, truncate_log
+from memory_mcp.storage.driver import Connection
+from memory_mcp.storage.erasure import Erased, erase
+from memory_mcp.storage.schema import backups
+from memory_mcp.storage.traces import Traces, without_living_texts, without_other_living
+from memory_mcp.storage.upkeep import parts
+
+LOG = logging.getLogger(__name__)
+
+SCAN_BYTES = 8_000_000_000
+"""Size of the file times number of patterns: about two seconds of scanning."""
+
+MOST_PATTERNS = 400
+SCAN_SECONDS = 120.0
+PAUSE_SECONDS = 0.05
+
+UNVERIFIED = "Something was forgotten, but it is not verified yet that no trace of it is left in the file."
+
+DETAILS: dict[Verification, str] = {
+    "clean": "",
+    "pending": "Erased, but another program is using the file, so its log still holds the text; it is emptied as soon"
+    " as that program lets go, at the latest at the next start.",
+    "residue": "Erased, but traces are still found in the file. They are removed at the next start; run"
+    " `memory-mcp doctor` if this message comes again.",
+    "unverified": "Erased from the file, its log and its free pages, but not looked for: the file is encrypted, or a"
+    " second process could not read it.",
+}
+
+
+class _NotScannedError(Exception):
+    """The other process did not answer."""
+
+
+class Eraser:
+    """Forgets, and remembers what it could not verify yet.
+
+    `patience` bounds how long it waits for other programs to let go of the log.
+    """
+
+    def __init__(self, database: Database, patience: timedelta) -> None:
+        self._database = database
+        self._patience = patience
+        self._unverified = Traces()
+        self._stuck = ""
+
+    async def forget(self, ids: Sequence[str], act: Act, *, cascade: bool) -> Forgotten:
+        """Erase memories and verify it; what is not verified yet goes on in `finish`."""
+        erased = await self._database.write(erase, ids, act, cascade=cascade)
+        verification: Verification = "clean"
+        if erased.token:
+            removed = await self._remove_backups(erased)
+            self._unverified = _joined(self._unverified, erased.traces)
+            verification = await self._verify(erased.token)
+            detail = " ".join(filter(None, (DETAILS[verification], removed)))
+        else:
+            detail = ""
+        return Forgotten(erased.ids, erased.cascaded, erased.resummarize, verification, detail, missing=erased.missing)
+
+    async def warnings(self) -> list[str]:
+        """Say so while an erasure is not verified."""
+        return [UNVERIFIED] if await self._database.read(_pending) else []
+
+    async def finish(self) -> str:
+        """Go on with an erasure that is not verified; returns what stands now, '' when there is none."""
+        token = await self._database.read(_pending)
+        if not token:
+            return ""
+        if token == self._stuck:  # what could be done here was done; a fresh start goes another way
+            return "residue"
+        # Begun by another process, we do not know what to look for; made anew, the file holds only what lives.
+        return await self._verify(token, anew=self._unverified == Traces())
+
+    async def _verify(self, token: str, *, anew: bool = False) -> Verification:
+        """Empty the log and look for traces; what cannot be done now is left for later, for the text is erased."""
+        try:
+            verification = await self._look(anew)
+            self._stuck = token if verification == "residue" else ""
+            if verification in ("clean", "unverified"):
+                await self._database.write(_settle, token)
+                self._unverified = Traces()
+        except StoreUnavailable as error:
+            LOG.warning("The erasure could not be verified yet: %s", error)
+            return "pending"
+        return verification
+
+    async def _look(self, anew: bool) -> Verification:
+        if not await self._empty_log():
+            return "pending"
+        if anew or await self._database.read(_is_loose):
+            await self._compact()
+        if self._database.encrypted:
+            return "unverified"
+        patterns = await self._patterns()
+        try:
+            if not await self._found(patterns):
+                return "clean"
+            await self._compact()
+            return "residue" if await self._found(patterns) else "clean"
+        except _NotScannedError as error:
+            LOG.warning("The erased text could not be looked for: %s", error)
+            return "unverified"
+
+    async def _empty_log(self) -> bool:
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + self._patience.total_seconds()
+        while not await self._database.maintain(truncate_log):
+            if clock() >= deadline:
+                return False
+            await asyncio.sleep(PAUSE_SECONDS)
+        return True
+
+    async def _compact(self) -> None:
+        """Write the file anew from what lives in it, which also gives space back."""
+        await self._database.maintain(_vacuum)
+        await self._empty_log()
+
+    async def _patterns(self) -> list[bytes]:
+        """Choose what to look for: nothing that any living memory holds."""
+        size = self._database.path.stat().st_size
+        traces = self._unverified.sample(max(16, min(MOST_PATTERNS, SCAN_BYTES // max(size, 1))))
+        row = -1
+        while row and traces.texts:
+            traces, row = await self._database.read(without_living_texts, traces, max(row, 0))
+        return (await self._database.read(without_other_living, traces)).patterns()
+
+    async def _found(self, patterns: Sequence[bytes]) -> int:
+        if not patterns:
+            return 0
+        return sum((await asyncio.to_thread(_scan, parts(self._database.path), patterns)).values())
+
+    async def _remove_backups(self, erased: Erased) -> str:
+        """Remove the backups made before migrations that hold any of it, or that cannot be looked through."""
+        copies = backups(self._database.path)
+        if copies and not self._database.encrypted:
+            ids = [name.encode() for name in (*erased.ids, *erased.cascaded)]
+            with suppress(_NotScannedError):
+                found = await asyncio.to_thread(_scan, copies, ids)
+                copies = [copy for copy in copies if found.get(str(copy))]
+        return " ".join(_unlink(copy) for copy in copies)
+
+
+def _joined(some: Traces, more: Traces) -> Traces:
+    return Traces(some.texts + more.texts, some.vectors + more.vectors)
+
+
+def _unlink(backup: Path) -> str:
+    try:
+        backup.unlink(missing_ok=True)
+    except OSError as error:
+        return f"The backup {backup} holds it still and cannot be removed ({error.strerror}): delete it yourself."
+    return f"The backup {backup} held it and was removed."
+
+
+def _scan(paths: Sequence[Path], patterns: Sequence[bytes]) -> dict[str, int]:
+    """Count patterns in files by another process, which may open them; see driver.py."""
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program and paths
+            [sys.executable, "-I", scan.__file__, *map(str, paths)],
+            input="\n".join(pattern.hex() for pattern in patterns),
+            capture_output=True,
+            text=True,
+            timeout=SCAN_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise _NotScannedError(str(error)) from error
+    return json.loads(done.stdout)
+
+
+def _pending(connection: Connection) -> str:
+    found = connection.execute("select value from setting where name = 'erasure'").fetchone()
+    return found[0] if found else ""
+
+
+def _settle(connection: Connection, token: str) -> None:
+    """Note that this erasure is verified, unless another one began meanwhile."""
+    connection.execute("delete from setting where name = 'erasure' and value = :token", {"token": token})
+
+
+def _is_loose(connection: Connection) -> bool:
+    """Whether more than a quarter of the file, and more than a megabyte, is empty."""
+    free = connection.execute("pragma freelist_count").fetchone()[0]
+    return free > 256 and free * 4 > connection.execute("pragma page_count").fetchone()[0]
+
+
+def _vacuum(connection: Connection) -> None:
+    connection.execute("vacuum")

@@ -1,0 +1,156 @@
+"""What goes when something is forgotten, and its removal from every table in one transaction."""
+
+import json
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from memory_mcp.storage.audit import Act, record
+from memory_mcp.storage.driver import Connection
+from memory_mcp.storage.memories import ids_of
+from memory_mcp.storage.traces import Traces, traces_of
+from memory_mcp.storage.words import remove_words
+
+REWRITE = (1 << 63) - 1
+"""Row of a word that comes and goes so that FTS5 writes its last segment anew: separators in it keep the beginnings
+of erased terms even after secure-delete and 'optimize' (research/storage.md section 5: 13 of 3000)."""
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What was erased, the token under which the file remembers that it is not yet verified, what to look for."""
+
+    ids: tuple[str, ...]
+    cascaded: tuple[str, ...]
+    resummarize: tuple[str, ...]
+    missing: tuple[str, ...]
+    token: str
+    traces: Traces
+
+
+def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool) -> Erased:
+    """Delete memories and what depends on them alone. Without `cascade` exactly these, as when their time is up."""
+    asked = _rows(connection, ids)
+    gone = _closure(connection, set(asked.values())) if cascade else set(asked.values())
+    names = ids_of(connection, sorted(gone))
+    token = secrets.token_hex(8) if gone else ""
+    erased = Erased(
+        ids=tuple(memory_id for memory_id in ids if memory_id in asked),
+        cascaded=tuple(name for name in names if name not in asked),
+        resummarize=_mark_summaries(connection, gone) if cascade else (),
+        missing=tuple(memory_id for memory_id in ids if memory_id not in asked),
+        token=token,
+        traces=traces_of(connection, gone),
+    )
+    if gone:
+        _remember_coordinates(connection, gone, act.now)
+        _delete(connection, gone)
+        _rewrite_words(connection)
+        record(connection, "forget", names, act)
+        connection.execute("insert or replace into setting (name, value) values ('erasure', :token)", {"token": token})
+    return erased
+
+
+def _rows(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
+    return dict(
+        connection.execute(
+            "select id, row from memory where id in (select value from json_each(:ids))", {"ids": json.dumps(ids)}
+        ).fetchall()
+    )
+
+
+def _closure(connection: Connection, gone: set[int]) -> set[int]:
+    """Add, until nothing more comes, the older versions of what goes and what has no evidence but what goes."""
+    while more := (_older_versions(connection, gone) | _without_evidence(connection, gone)) - gone:
+        gone = gone | more
+    return gone
+
+
+def _older_versions(connection: Connection, gone: Collection[int]) -> set[int]:
+    found = connection.execute(
+        "select older from link where relation = 'supersedes' and newer in (select value from json_each(:gone))",
+        {"gone": json.dumps(sorted(gone))},
+    ).fetchall()
+    return {row for (row,) in found}
+
+
+def _without_evidence(connection: Connection, gone: Collection[int]) -> set[int]:
+    """Find what was made from what goes and from nothing else.
+
+    A memory older than its origin was known before, and so has evidence of its own.
+    """
+    found = connection.execute(
+        """
+        with gone as (select value as row from json_each(:gone))
+        select distinct l.newer from link l
+        where l.relation in ('derived_from', 'key_fact_of') and l.older in gone and l.newer > l.older
+          and not exists (
+              select 1 from link other
+              where other.newer = l.newer and other.relation in ('derived_from', 'key_fact_of')
+                and other.older not in gone)
+        """,
+        {"gone": json.dumps(sorted(gone))},
+    ).fetchall()
+    return {row for (row,) in found}
+
+
+def _mark_summaries(connection: Connection, gone: Collection[int]) -> tuple[str, ...]:
+    """Mark the sessions whose standing summary loses a turn or a key fact; returns their ids."""
+    found = connection.execute(
+        """
+        with gone as (select value as row from json_each(:gone)),
+        standing as (
+            select e.* from episode e join memory m on m.row = e.memory
+            where m.state = 'active' and e.memory not in gone)
+        update session set stale = 1
+        where number in (
+            select e.session from standing e join memory t on t.session = e.session
+            where t.row in gone and t.kind = 'turn' and t.sequence <= e.covered_through
+            union
+            select e.session from standing e join link l on l.older = e.memory and l.relation = 'key_fact_of'
+            where l.newer in gone)
+        returning id
+        """,
+        {"gone": json.dumps(sorted(gone))},
+    ).fetchall()
+    return tuple(sorted(session_id for (session_id,) in found))
+
+
+def _remember_coordinates(connection: Connection, gone: Collection[int], now: int) -> None:
+    """Keep where captured and imported texts came from, so that they are not learned again by themselves."""
+    connection.execute(
+        """
+        insert or ignore into forgotten (host, session_id, message_id, memory_id, forgotten_at)
+        select host, session_id, message_id, '', :now from turn where memory in (select value from json_each(:gone))
+        union all
+        select '', '', '', id, :now from memory
+        where source = 'import' and row in (select value from json_each(:gone))
+        """,
+        {"gone": json.dumps(sorted(gone)), "now": now},
+    )
+
+
+def _delete(connection: Connection, gone: Collection[int]) -> None:
+    """Delete rows with everything that hangs on them, and sessions to which nothing belongs any more."""
+    sessions = connection.execute(
+        "select distinct session from memory where row in (select value from json_each(:gone))",
+        {"gone": json.dumps(sorted(gone))},
+    ).fetchall()
+    for row in sorted(gone):
+        remove_words(connection, row)
+        connection.execute("delete from memory where row = :row", {"row": row})
+    connection.executemany(
+        """
+        delete from session
+        where number = :number and not exists (select 1 from memory where session = :number)
+          and not exists (select 1 from episode where session = :number)
+        """,
+        [{"number": number} for (number,) in sessions],
+    )
+
+
+def _rewrite_words(connection: Connection) -> None:
+    values = {"row": REWRITE, "tokens": "zz"}
+    connection.execute("insert into fulltext (rowid, tokens) values (:row, :tokens)", values)
+    connection.execute("insert into fulltext (fulltext) values ('optimize')")
+    connection.execute("insert into fulltext (fulltext, rowid, tokens) values ('delete', :row, :tokens)", values)

@@ -1,0 +1,51 @@
+"""Namespaces and sessions as numbers, and what a session counts."""
+
+from memory_mcp.models import Memory
+from memory_mcp.storage.driver import Connection
+
+
+def namespace_number(connection: Connection, name: str) -> int:
+    """Find a namespace, or make it."""
+    found = connection.execute("select number from namespace where name = :name", {"name": name}).fetchone()
+    if found:
+        return found[0]
+    return connection.execute(
+        "insert into namespace (name) values (:name) returning number", {"name": name}
+    ).fetchone()[0]
+
+
+def find_session(connection: Connection, namespace: int, session_id: str) -> int | None:
+    """Find a session."""
+    found = connection.execute(
+        "select number from session where namespace = :namespace and id = :id",
+        {"namespace": namespace, "id": session_id},
+    ).fetchone()
+    return found[0] if found else None
+
+
+def session_number(connection: Connection, namespace: int, session_id: str, at: int) -> int | None:
+    """Find a session, or make one that started at this instant; None when there is no session."""
+    if not session_id:
+        return None
+    return connection.execute(
+        """
+        insert into session (namespace, id, started_at, last_at) values (:namespace, :id, :at, :at)
+        on conflict (namespace, id) do update set started_at = min(started_at, excluded.started_at)
+        returning number
+        """,
+        {"namespace": namespace, "id": session_id, "at": at},
+    ).fetchone()[0]
+
+
+def give_place(connection: Connection, session: int, turn: Memory, at: int, host: str) -> int:
+    """Count a turn in its session; returns its place, the next free one unless the turn has one already."""
+    return connection.execute(
+        """
+        update session
+        set turns = max(turns, coalesce(:sequence, turns + 1)), last_at = max(last_at, :at),
+            host = case when host = '' then :host else host end
+        where number = :session
+        returning coalesce(:sequence, turns)
+        """,
+        {"session": session, "sequence": turn.sequence, "at": at, "host": host},
+    ).fetchone()[0]

@@ -1,0 +1,204 @@
+"""The store that keeps memories in one SQLite file."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from memory_mcp.models import (
+    Episode,
+    Filter,
+    Forgotten,
+    Memory,
+    ModelIdentity,
+    PendingSession,
+    Revision,
+    State,
+    Stats,
+)
+from memory_mcp.storage import driver, episodes, listing, memories, place, revising, search, upkeep, vectors, words
+from memory_mcp.storage.audit import Act
+from memory_mcp.storage.database import Database, open_database
+from memory_mcp.storage.eraser import Eraser
+from memory_mcp.storage.filters import to_ms
+from memory_mcp.storage.protocol import Check, Draft, Evidence, Page, Probe, Vectors, Written
+
+
+class SqliteStore:
+    """`Store` over one file; each method is one transaction of functions that know one subject each."""
+
+    def __init__(self, database: Database, now: Callable[[], datetime], patience: timedelta) -> None:
+        self._database = database
+        self._now = now
+        self._eraser = Eraser(database, patience)
+        self._stemmer = search.Stemmer(driver.scratch)
+
+    @property
+    def vector_problem(self) -> str:
+        """Why vectors cannot be searched; '' when they can."""
+        return self._database.vector_problem
+
+    async def warnings(self) -> list[str]:
+        """What is doubtful about the file's place or state."""
+        return place.warnings(self._database.path, place.mounts()) + await self._eraser.warnings()
+
+    async def write(self, drafts: Sequence[Draft], *, door: str) -> list[Written]:
+        """Write drafts with words and vectors."""
+        return await self._database.write(memories.write, drafts, Act(door, to_ms(self._now())))
+
+    async def write_episode(
+        self,
+        episode: Episode,
+        vectors: Vectors | None,
+        facts: Sequence[Draft],
+        *,
+        turns: Sequence[Draft] = (),
+        door: str,
+    ) -> tuple[Episode, list[Written]]:
+        """Write a session's turns, its summary and its facts."""
+        told = episodes.Told(episode, vectors, turns, facts)
+        return await self._database.write(episodes.write_episode, told, Act(door, to_ms(self._now())))
+
+    async def get(self, ids: Sequence[str]) -> list[Memory]:
+        """Read memories in the order asked."""
+        return await self._database.read(listing.by_ids, ids)
+
+    async def rows(self, rows: Sequence[int]) -> dict[int, Memory]:
+        """Read memories by row numbers."""
+        return await self._database.read(listing.numbered, rows)
+
+    async def episode(self, memory_id: str) -> Episode | None:
+        """Read one episode."""
+        return await self._database.read(episodes.read_episode, memory_id)
+
+    async def episodes(self, where: Filter, limit: int) -> list[Episode]:
+        """Read the newest episodes."""
+        return await self._database.read(episodes.newest_episodes, where, limit)
+
+    async def page(self, where: Filter, limit: int, cursor: str = "") -> Page:
+        """List memories newest first."""
+        return await self._database.read(listing.page, where, limit, cursor)
+
+    async def weightiest(self, where: Filter, limit: int) -> list[Memory]:
+        """Read what matters most."""
+        return await self._database.read(listing.weightiest, where, limit)
+
+    async def turns(self, session_id: str, namespace: str, limit: int = 10_000) -> list[Memory]:
+        """Read the kept turns of a session in order."""
+        return await self._database.read(episodes.turns, session_id, namespace, limit)
+
+    async def search(self, probe: Probe) -> Evidence:
+        """Gather the evidence for a question, by words alone where vectors cannot be searched."""
+        if self.vector_problem:
+            probe = replace(probe, vectors=None)
+        return await self._database.read(search.gather, self._stemmer, probe)
+
+    async def similar(self, vectors: Vectors, where: Filter, at_least: float, limit: int) -> list[tuple[str, float]]:
+        """Name the memories nearest to any of the vectors; none where vectors cannot be searched."""
+        if self.vector_problem:
+            return []
+        return await self._database.read(search.similar, vectors, where, at_least, limit)
+
+    async def select(self, where: Filter, *, before: datetime | None, limit: int) -> list[tuple[str, int]]:
+        """Name everything the filter lets through."""
+        return await self._database.read(listing.select, where, before, limit)
+
+    async def versions(self, ids: Sequence[str]) -> list[tuple[str, int]]:
+        """Give the versions of exact ids."""
+        return await self._database.read(listing.versions, ids)
+
+    async def revise(
+        self, memory_id: str, change: Revision, *, expires_at: datetime | None, now: datetime, door: str
+    ) -> Memory:
+        """Change one memory's facets."""
+        return await self._database.write(revising.revise, memory_id, change, expires_at, Act(door, to_ms(now)))
+
+    async def set_state(self, ids: Sequence[str], state: State, *, now: datetime, door: str) -> list[str]:
+        """Archive or restore."""
+        return await self._database.write(revising.set_state, ids, state, Act(door, to_ms(now)))
+
+    async def forget(self, ids: Sequence[str], *, now: datetime, door: str, cascade: bool = True) -> Forgotten:
+        """Erase memories and verify it."""
+        return await self._eraser.forget(ids, Act(door, to_ms(now)), cascade=cascade)
+
+    async def finish_erasure(self) -> str:
+        """Go on with an erasure that could not be verified."""
+        return await self._eraser.finish()
+
+    async def unembedded(self, limit: int) -> list[Memory]:
+        """Read memories that still need vectors."""
+        return await self._database.read(vectors.unembedded, limit)
+
+    async def put_vectors(self, made: Sequence[tuple[str, Vectors]]) -> int:
+        """Write vectors that were made later."""
+        return await self._database.write(vectors.put_all, made)
+
+    async def use_model(self, identity: ModelIdentity, *, now: datetime) -> bool:
+        """Make sure vectors of this model can be kept."""
+        return await self._database.read(vectors.is_active, identity) or await self._database.write(
+            vectors.use_model, identity, to_ms(now)
+        )
+
+    async def count_access(self, ids: Sequence[str], *, now: datetime) -> None:
+        """Count recalls."""
+        await self._database.write(revising.count_access, ids, to_ms(now))
+
+    async def rate(self, ids: Sequence[str], *, useful: bool, now: datetime) -> list[str]:
+        """Count ratings."""
+        return await self._database.write(revising.rate, ids, to_ms(now), useful=useful)
+
+    async def pending_sessions(self, namespaces: Sequence[str], limit: int) -> list[PendingSession]:
+        """Read the sessions that are still to be summarized."""
+        return await self._database.read(episodes.pending_sessions, namespaces, limit)
+
+    async def expired(self, now: datetime, limit: int) -> list[str]:
+        """Name what is past its time to live."""
+        return await self._database.read(upkeep.expired, now, limit)
+
+    async def lease(self, name: str, owner: str, *, now: datetime, duration: timedelta) -> bool:
+        """Take or renew a lease."""
+        return await self._database.write(upkeep.lease, name, owner, now, duration)
+
+    async def secret(self) -> bytes:
+        """Read the file's own key for handles."""
+        return await self._database.read(upkeep.secret)
+
+    async def changes(self) -> int:
+        """Read a number that moves with every commit."""
+        return await self._database.read(upkeep.changes)
+
+    async def stats(self) -> Stats:
+        """Count what is there."""
+        return await self._database.read(upkeep.stats, self._database.path)
+
+    async def check(self) -> Check:
+        """Compare indexes with rows."""
+        return await self._database.write(upkeep.check)
+
+    async def rebuild(self) -> None:
+        """Make the words' index again."""
+        await self._database.write(words.rebuild_words)
+
+    async def close(self) -> None:
+        """Checkpoint the log and close."""
+        await self._database.close()
+        self._stemmer.close()
+
+
+async def open_store(
+    path: Path,
+    *,
+    key: str = "",
+    now: Callable[[], datetime],
+    patience: timedelta = timedelta(seconds=10),
+    extension: str = "",
+) -> SqliteStore:
+    """Open or create the memory file.
+
+    `key` is 64 hexadecimal digits for an encrypted file; `patience` bounds how long a forget waits for other readers;
+    `extension` replaces sqlite-vec's own binary. Raises `StoreUnavailable` and its kinds.
+    """
+    database = await open_database(path, key=key, extension=extension)
+    if not await database.read(words.are_current):
+        await database.write(words.renew_words)
+    return SqliteStore(database, now, patience)

@@ -1,0 +1,154 @@
+"""What a file needs besides its memories: leases, expiry, its own key, counts, and a check of its health."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from memory_mcp.models import Stats
+from memory_mcp.storage.driver import Connection, Error
+from memory_mcp.storage.filters import to_ms
+from memory_mcp.storage.protocol import Check
+from memory_mcp.storage.records import from_ms_or_none
+from memory_mcp.storage.schema import version
+
+PROBLEMS = (
+    (
+        "memories are not in the words' index",
+        "select count(*) from memory where row not in (select id from fulltext_docsize)",
+    ),
+    (
+        "entries of the words' index belong to no memory",
+        "select count(*) from fulltext_docsize where id not in (select row from memory)",
+    ),
+    (
+        "sentences have sign bits but no full vector, or the reverse",
+        """
+        select (select count(*) from vec_bits where sentence not in (select sentence from vec_full))
+             + (select count(*) from vec_full where sentence not in (select sentence from vec_bits))
+        """,
+    ),
+    (
+        "sentences belong to no memory",
+        "select count(*) from vec_bits where memory not in (select row from memory)",
+    ),
+    (
+        "sentences were made by another model than their memory says",
+        "select count(*) from vec_bits v join memory m on m.row = v.memory where v.model is not m.embedded_by",
+    ),
+    (
+        "sentences are filed under another namespace than their memory",
+        "select count(*) from vec_bits v join memory m on m.row = v.memory where v.namespace <> m.namespace",
+    ),
+)
+"""Sentences about a count that should be 0, and how to count."""
+
+
+def lease(connection: Connection, name: str, owner: str, now: datetime, duration: timedelta) -> bool:
+    """Take or renew a lease; False while another owner holds it."""
+    taken = connection.execute(
+        """
+        insert into lease (name, owner, expires_at) values (:name, :owner, :until)
+        on conflict (name) do update set owner = excluded.owner, expires_at = excluded.expires_at
+        where lease.owner = excluded.owner or lease.expires_at <= :now
+        """,
+        {"name": name, "owner": owner, "until": to_ms(now + duration), "now": to_ms(now)},
+    )
+    return taken.rowcount > 0
+
+
+def expired(connection: Connection, now: datetime, limit: int) -> list[str]:
+    """Name what is past its time: not pinned, and no turn of a session that is still to be summarized."""
+    found = connection.execute(
+        """
+        select m.id from memory m left join session s on s.number = m.session
+        where m.expires_at <= :now and not m.pinned
+          and (m.kind <> 'turn' or s.number is null or (m.sequence <= s.summarized_through and not s.stale))
+        order by m.expires_at limit :limit
+        """,
+        {"now": to_ms(now), "limit": limit},
+    ).fetchall()
+    return [memory_id for (memory_id,) in found]
+
+
+def secret(connection: Connection) -> bytes:
+    """Read the file's own key for confirmation handles."""
+    return bytes.fromhex(connection.execute("select value from setting where name = 'secret'").fetchone()[0])
+
+
+def changes(connection: Connection) -> int:
+    """Read a number that moves when another connection, ours or not, commits to the file; for the reader."""
+    return connection.execute("pragma data_version").fetchone()[0]
+
+
+def stats(connection: Connection, path: Path) -> Stats:
+    """Count what is there."""
+    totals = connection.execute(
+        """
+        select count(*) as memories, min(created_at) as oldest, max(created_at) as newest,
+               count(*) filter (where embedded_by is null) as awaiting,
+               (select count(*) from vec_bits) as sentences,
+               (select count(*) from session where stale or turns > summarized_through) as pending,
+               (select name from embedding_model
+                 where number = (select cast(value as integer) from setting where name = 'active_model')) as model
+        from memory
+        """
+    ).fetchone()
+    return Stats(
+        path=str(path),
+        schema_version=version(connection),
+        memories=totals["memories"],
+        by_kind=_counts(connection, "select kind, count(*) from memory group by kind"),
+        by_state=_counts(connection, "select state, count(*) from memory group by state"),
+        by_namespace=_counts(
+            connection,
+            "select n.name, count(*) from memory m join namespace n on n.number = m.namespace group by n.number",
+        ),
+        sentences=totals["sentences"],
+        awaiting_vectors=totals["awaiting"],
+        pending_sessions=totals["pending"],
+        bytes_on_disk=sum(part.stat().st_size for part in parts(path) if part.exists()),
+        model=totals["model"] or "",
+        oldest=from_ms_or_none(totals["oldest"]),
+        newest=from_ms_or_none(totals["newest"]),
+    )
+
+
+def parts(path: Path) -> list[Path]:
+    """Name the files that together are the memory file: itself, its log, the log's index."""
+    return [path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")]
+
+
+def check(connection: Connection) -> Check:
+    """Compare indexes with rows and ask SQLite about the file; on the writer, for FTS5 checks by a command."""
+    lines = [line for (line,) in connection.execute("pragma integrity_check(20)").fetchall()]
+    strays = connection.execute("pragma foreign_key_check").fetchall()
+    found = [(connection.execute(sql).fetchone()[0], sentence) for sentence, sql in PROBLEMS]
+    problems = [f"{count} {sentence}." for count, sentence in found if count]
+    if not _words_are_sound(connection):
+        problems.append("The words' index is damaged.")
+    if strays:
+        problems.append(f"{len(strays)} rows point to rows that do not exist.")
+    if lines != ["ok"]:
+        problems.append("SQLite reports damage: keep a copy of the file and restore a backup.")
+    counts = _counts(
+        connection,
+        """
+        select 'memories', count(*) from memory union all select 'indexed', count(*) from fulltext_docsize union all
+        select 'sentences', count(*) from vec_bits union all select 'vectors', count(*) from vec_full union all
+        select 'awaiting vectors', count(*) from memory where embedded_by is null
+        """,
+    )
+    return Check("; ".join(lines), counts, tuple(problems))
+
+
+def _words_are_sound(connection: Connection) -> bool:
+    try:
+        connection.execute("insert into fulltext (fulltext) values ('integrity-check')")
+    except Error as error:
+        if getattr(error, "sqlite_errorname", "").startswith("SQLITE_CORRUPT"):
+            return False
+        raise
+    return True
+
+
+def _counts(connection: Connection, sql: str) -> dict[str, int]:
+    return dict(connection.execute(sql).fetchall())

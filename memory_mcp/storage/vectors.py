@@ -1,0 +1,126 @@
+"""The vectors of memories: written with their model, kept in step with the rows, filled in later."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from memory_mcp.models import Memory, ModelIdentity
+from memory_mcp.storage.driver import Connection
+from memory_mcp.storage.filters import KINDS, STATES, TRUSTS
+from memory_mcp.storage.protocol import Vectors
+from memory_mcp.storage.records import select_memories
+from memory_mcp.storage.search import quantise, sign_bits
+
+
+def put(connection: Connection, row: int, vectors: Vectors | None) -> bool:
+    """Replace a memory's vectors by these.
+
+    None, or vectors of another dimension than the active model's, leave the memory as it was: still to be embedded.
+    Returns whether it was written.
+    """
+    model = _active(connection)
+    if vectors is None or model is None or vectors.shape[1:] != (model[1],):
+        return False
+    connection.execute("delete from vec_bits where memory = :row", {"row": row})
+    facets = _facets(connection, row) | {"memory": row, "model": model[0]}
+    for vector in vectors:
+        sentence = connection.execute(
+            """
+            insert into vec_bits (memory, model, namespace, kind, state, trust, created_at, bits)
+            values (:memory, :model, :namespace, :kind, :state, :trust, :created_at, :bits)
+            """,
+            facets | {"bits": sign_bits(vector)},
+        ).lastrowid
+        connection.execute(
+            "insert into vec_full (sentence, vector) values (:sentence, :vector)",
+            {"sentence": sentence, "vector": quantise(vector)},
+        )
+    connection.execute("update memory set embedded_by = :model where row = :row", {"model": model[0], "row": row})
+    return True
+
+
+def refresh(connection: Connection, row: int) -> None:
+    """Bring the integers that a search filters by in step with the memory's row."""
+    connection.execute(
+        """
+        update vec_bits set namespace = :namespace, kind = :kind, state = :state, trust = :trust,
+               created_at = :created_at
+        where memory = :row
+        """,
+        _facets(connection, row) | {"row": row},
+    )
+
+
+def unembedded(connection: Connection, limit: int) -> list[Memory]:
+    """Read memories without vectors of the active model, oldest first."""
+    return select_memories(connection, " where m.embedded_by is null order by m.row limit :limit", {"limit": limit})
+
+
+def put_all(connection: Connection, made: Sequence[tuple[str, Vectors]]) -> int:
+    """Write vectors that were made outside of a transaction; returns for how many memories they still count."""
+    rows = dict(
+        connection.execute(
+            "select id, row from memory where id in (select value from json_each(:ids))",
+            {"ids": json.dumps([memory_id for memory_id, _ in made])},
+        ).fetchall()
+    )
+    return sum(put(connection, rows[memory_id], vectors) for memory_id, vectors in made if memory_id in rows)
+
+
+def is_active(connection: Connection, identity: ModelIdentity) -> bool:
+    """Whether the file's vectors are of this model."""
+    active = _active(connection)
+    return active is not None and active[0] == _number(connection, identity)
+
+
+def use_model(connection: Connection, identity: ModelIdentity, now: int) -> bool:
+    """Make this model the active one unless vectors of another stand in the file; returns whether it is active."""
+    if is_active(connection, identity):
+        return True
+    if connection.execute("select exists (select 1 from vec_bits)").fetchone()[0]:
+        return False
+    connection.execute(
+        """
+        insert into embedding_model (name, checksum, dimension, ceiling, created_at)
+        values (:name, :checksum, :dimension, :ceiling, :now) on conflict do nothing
+        """,
+        asdict(identity) | {"now": now},
+    )
+    connection.execute("update memory set embedded_by = null where embedded_by is not null")
+    connection.execute(
+        "insert or replace into setting (name, value) values ('active_model', :number)",
+        {"number": str(_number(connection, identity))},
+    )
+    return True
+
+
+def _number(connection: Connection, identity: ModelIdentity) -> int | None:
+    found = connection.execute(
+        "select number from embedding_model where (name, checksum, dimension) = (:name, :checksum, :dimension)",
+        asdict(identity),
+    ).fetchone()
+    return found[0] if found else None
+
+
+def _active(connection: Connection) -> tuple[int, int] | None:
+    """Read number and dimension of the active model."""
+    found = connection.execute(
+        """
+        select number, dimension from embedding_model
+        where number = (select cast(value as integer) from setting where name = 'active_model')
+        """
+    ).fetchone()
+    return tuple(found) if found else None
+
+
+def _facets(connection: Connection, row: int) -> dict[str, int]:
+    namespace, kind, state, trust, created_at = connection.execute(
+        "select namespace, kind, state, trust, created_at from memory where row = :row", {"row": row}
+    ).fetchone()
+    return {
+        "namespace": namespace,
+        "kind": KINDS.index(kind),
+        "state": STATES.index(state),
+        "trust": TRUSTS.index(trust),
+        "created_at": created_at,
+    }

@@ -1,0 +1,176 @@
+"""Secrets go, everything else stays. No key here is one: each is put together from parts when the test runs."""
+
+import random
+import string
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_mcp.redaction import redact
+
+LETTERS = string.ascii_letters + string.digits
+
+
+def made_up(length: int, characters: str = LETTERS) -> str:
+    """A string that looks random and is the same in every run, with a capital, a small letter and digits up front."""
+    head = "".join(character for character in "Qz73" if character in characters)
+    return head + "".join(random.Random(length).choices(characters, k=length - len(head)))
+
+
+HEX, CAPITALS, DIGITS = string.hexdigits[:16], string.ascii_uppercase + "234567", string.digits
+KEY_BLOCK = "\n".join(
+    ["-----BEGIN " + "RSA PRIVATE" + " KEY-----", *[made_up(64)] * 4, "-----END " + "RSA PRIVATE" + " KEY-----"]
+)
+
+SECRETS = [
+    ("anthropic key", "the key is {}", "sk-" + "ant-" + "api03-" + made_up(90)),
+    ("openai key", "use {} for tests", "sk-" + "proj-" + made_up(60)),
+    ("openai key", "{}", "sk-" + made_up(48)),
+    ("openai key", "OPENROUTER {}", "sk-" + "or-v1-" + made_up(64, HEX)),
+    ("github token", "git clone with {}", "gh" + "p_" + made_up(36)),
+    ("github token", "({})", "gh" + "s_" + made_up(36)),
+    ("github token", "{}", "github" + "_pat_" + made_up(22) + "_" + made_up(59)),
+    ("github token", "新しいのは{}だよ", "gh" + "p_" + made_up(36)),
+    ("anthropic key", "これが{}。", "sk-" + "ant-" + "api03-" + made_up(90)),
+    ("google key", "maps: {}", "AI" + "za" + made_up(35)),
+    ("slack token", "{}", "xo" + "xb-" + made_up(12, DIGITS) + "-" + made_up(24)),
+    ("slack token", "https://hooks.slack.com/services/{}", "T" + made_up(8) + "/B" + made_up(8) + "/" + made_up(24)),
+    ("aws key", "id {}", "AK" + "IA" + made_up(16, CAPITALS)),
+    ("aws key", "aws_secret_access_key = {}", made_up(40)),
+    ("azure key", "DefaultEndpointsProtocol=https;AccountKey={};", made_up(86) + "=="),
+    ("service key", "{}", "hf" + "_" + made_up(34)),
+    ("service key", "{}", "np" + "m_" + made_up(36)),
+    ("gitlab token", "{}", "gl" + "pat-" + made_up(20)),
+    ("stripe key", "{}", "sk" + "_live_" + made_up(24)),
+    ("sendgrid key", "{}", "S" + "G." + made_up(22) + "." + made_up(43)),
+    ("telegram token", "{}", made_up(9, DIGITS) + ":" + made_up(35)),
+    ("twilio key", "{}", "S" + "K" + made_up(32, string.ascii_lowercase + DIGITS)),
+    ("json web token", "{}", "ey" + "J" + made_up(20) + "." + "ey" + "J" + made_up(40) + "." + made_up(43)),
+    ("private key", "my key:\n{}\nkeep it", KEY_BLOCK),
+    ("private key", '{{"private_key": "{}"}}', KEY_BLOCK.replace("\n", "\\n")),
+    ("private key", "cut off:\n{}", "-----BEGIN " + "OPENSSH PRIVATE" + " KEY-----\n" + made_up(64)),
+    ("bearer token", "Authorization: Bearer {}", made_up(32)),
+    ("password", "Authorization: Basic {}", made_up(20)),
+    ("password", "postgres://admin:{}@db.local:5432/app", "p@ss" + "w0rd1"),
+    ("password", "redis://:{}@cache:6379/0", "blue" + "horse"),
+    ("password", "password={}", "hunt" + "er2"),
+    ("password", "password={} and the user is root", "let" + "mein"),
+    ("password", "Password: {}", "Tr0ub4dor" + "&3"),
+    ("password", "pwd: {}", "ab,cd" + "12"),
+    ("password", "the password was {}?", "my.dog!" + "9"),
+    ("password", "Passwort ist egal, password: {}", "shadow" + "99"),
+    ("password", "PASSWORD='{}'", "let" + "mein"),
+    ("password", '{{"password": "{}", "user": "kenji"}}', "s3cr3t" + "pw"),
+    ("password", "Server=db;Password={};Database=app", "p4ss" + "w0rd1"),
+    ("password", "https://example.com/login?password={}&user=kenji", "hunt" + "er2"),
+    ("password", "export DB_PASSWORD={}", "xK9" + "mQ2"),
+    ("password", "mysql --password={} app", "hunt" + "er2"),
+    ("password", "my password is {}.", "hunt" + "er2"),
+    ("password", "the wifi password is now {}", "blue!" + "horse"),
+    ("password", "I changed the password to {} yesterday", "hunt" + "er22"),
+    ("password", "パスワードは{}です。", "hunt" + "er2"),
+    ("password", "パスワード：{}", "Abc1" + "2345"),
+    ("password", "パスワードを「{}」に変更した", "Abc1" + "2345"),
+    ("password", "暗証番号は{}です。", "49" + "21"),
+    ("pin", "My PIN is {}.", "49" + "21"),
+    ("api key", "api_key={}", made_up(24)),
+    ("api key", '"client_secret": "{}"', made_up(30)),
+    ("api key", "X-Api-Key: {}", made_up(32, HEX)),
+    ("api key", "APIキーは{}です", made_up(20)),
+]
+
+
+@pytest.mark.parametrize(("kind", "around", "secret"), SECRETS)
+def test_a_secret_is_replaced_by_its_kind_and_the_rest_stays(kind, around, secret):
+    """B65"""
+    redacted, kinds = redact(around.format(secret))
+    assert kinds == (kind,)
+    assert redacted == around.format(f"[redacted: {kind}]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I forgot my password again.",
+        "The password must be at least 12 characters long.",
+        "password: must contain digits and signs",
+        "The password is 8-64 characters long.",
+        "Reset the password at https://example.com/reset",
+        "passwords are bcrypt-hashed, the pepper is in the vault",
+        "the password is stored in 1Password",
+        "password: ********",
+        "password: <your password>",
+        "password=${DB_PASSWORD}",
+        "password: str",
+        "password: SecretStr = Field(min_length=12)",
+        "password: varchar(255) not null",
+        "password: z.string().min(8)",
+        "'password' => 'required|min:8'",
+        "login(user, password=password)",
+        "authenticate(user=user, password=new_password)",
+        "password = os.environ['DB_PASSWORD']",
+        "password = getpass.getpass()",
+        '<input type="password" name="password">',
+        "postgres://user:password@localhost/db",
+        "http://localhost:8080/@user/12:30",
+        "pwd: /home/kenji/src",
+        "パスワードは定期的に変更してください。",
+        "パスワードはSHA-256でハッシュ化する。",
+        "パスワードは8文字以上にする。",
+        "the key " + "AKIA" + "IOSFODNN7" + "EXAMPLE" + " stands in the documentation",
+        "aws_secret_access_key = wJalrXUtnFEMI/" + "K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "api_key: YOUR_API_KEY",
+        "API_KEY=your-key-here-123",
+        "OPENAI_API_KEY=sk-" + "x" * 40,
+        "the api key is rotated every 90 days",
+        "max_tokens=4096, token: string, tokens: 128000",
+        "token_type: Bearer",
+        "Bearer authentication is used by the gateway",
+        "a bearer of bad news came at 12",
+        "the token bucket refills 100 per second",
+        "secret santa is on 2026-12-20",
+        "commit 3f2a9c1b77de0011223344556677889900aabbcc fixed it",
+        "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "id 550e8400-e29b-41d4-a716-446655440000",
+        "token: 550e",
+        "data:image/png;base64," + made_up(3000, LETTERS + "+/"),
+        "-----BEGIN " + "PRIVATE KEY----- is how such a file begins",
+        "-----BEGIN CERTIFICATE-----\n" + made_up(64) + "\n-----END CERTIFICATE-----",
+        "ssh-ed25519 " + "AAAAC3NzaC1lZDI1NTE5AAAAI" + made_up(40) + " kenji@laptop",
+        "sk-learn-contrib is a scikit package, task-2026-very-long-hyphenated-Name is not",
+        "for token in text.split(): print(token)",
+        "PIN 13 of the Arduino blinks",
+        "会議室は3階、内線は4921です。",
+    ],
+)
+def test_what_only_looks_like_a_secret_passes(text):
+    assert redact(text) == (text, ())
+
+
+@given(
+    st.lists(st.sampled_from([around.format(secret) for _, around, secret in SECRETS]) | st.text(), max_size=5),
+    st.sampled_from([" ", "\n", ", ", ""]),
+)
+def test_redacting_twice_changes_nothing(parts, between):
+    redacted, _ = redact(between.join(parts))
+    assert redact(redacted) == (redacted, ())
+
+
+def test_several_secrets_of_a_text_are_all_named_in_order():
+    text = f"password={'hunt' + 'er2'}, then {'gh' + 'p_' + made_up(36)} and again {'gh' + 'o_' + made_up(36)}"
+    redacted, kinds = redact(text)
+    assert kinds == ("password", "github token", "github token")
+    assert redacted == "password=[redacted: password], then [redacted: github token] and again [redacted: github token]"
+
+
+def test_an_ordinary_text_does_not_pay_for_the_detectors():
+    program = (
+        "import sys; from memory_mcp.redaction import redact\n"
+        "redact('Deploy commit 3f2a9c1b77de0011223344556677889900aabbcc on Friday at 10:30')\n"
+        "print('detect_secrets' in sys.modules)"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "False"
