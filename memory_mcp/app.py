@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from functools import partial
 
 from memory_mcp.config import Settings
 from memory_mcp.embedding import Embeddings, load_embedder
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 @asynccontextmanager
 async def open_memory(
     settings: Settings, *, door: str = "mcp", now: Callable[[], datetime] = utc_now
-) -> AsyncIterator[MemoryService]:
+) -> AsyncGenerator[MemoryService]:
     """Open the file, begin to load the model, and close both at the end.
 
     A server (door 'mcp' or 'web') does not wait for the model and looks after the file in the background; a shell
@@ -36,34 +37,38 @@ async def open_memory(
         store,
         Meaning(store, embeddings, patient=not serves),
         embeddings,
-        ExtractiveSummarizer(embeddings.embed),
+        ExtractiveSummarizer(partial(embeddings.embed, wait=not serves)),
         settings,
         now,
         Accesses(),
         door,
     )
+    tasks = (_repeat(memory.maintain), _catch_up(memory)) if serves else ()
+    upkeep = [asyncio.create_task(task) for task in tasks]
     if serves:
         embeddings.start()
-    upkeep = asyncio.create_task(_look_after(memory)) if serves else None
     try:
         yield memory
     finally:
-        if upkeep:
-            upkeep.cancel()
-            with suppress(asyncio.CancelledError):
-                await upkeep
+        for task in upkeep:
+            task.cancel()
+        await asyncio.gather(*upkeep, return_exceptions=True)
         await memory.flush()
         await embeddings.close()
         await store.close()
 
 
-async def _look_after(memory: MemoryService) -> None:
-    """Do what is due, again and again: a failure of one round is logged and must not end the next."""
+async def _catch_up(memory: MemoryService) -> None:
+    """Make the vectors of what was stored before the model was there, then of what another process left."""
     await memory.embeddings.ready()
+    await _repeat(memory.embed_pending)
+
+
+async def _repeat(due: Callable[[], Awaitable[object]]) -> None:
+    """Do what is due, again and again: a failure of one round is logged and must not end the next."""
     while True:
         try:
-            await memory.maintain()
+            await due()
         except MemoryMcpError as error:
             log.warning("Upkeep put off: %s", error)
-        memory.embeddings.release_if_idle()
         await asyncio.sleep(UPKEEP_EVERY.total_seconds())

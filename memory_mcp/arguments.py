@@ -133,7 +133,7 @@ KeyFacts = Annotated[
     WithJsonSchema(
         {
             "type": "array",
-            "description": "Texts, or objects when more than the content is known",
+            "description": "Objects; content alone is enough",
             "items": {
                 "type": "object",
                 "properties": {

@@ -2,17 +2,15 @@
 
 from typing import Annotated
 
-from mcp.server.elicitation import AcceptedElicitation
+from mcp.server.elicitation import AcceptedElicitation, CancelledElicitation
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resolve import Elicit, ElicitationResult, Resolve
 from pydantic import BaseModel, Field
 
-from memory_mcp import privacy
 from memory_mcp.arguments import MaybeSource, Words
 from memory_mcp.desk import Desk
 from memory_mcp.errors import Conflict
 from memory_mcp.models import Preview, Selection
-from memory_mcp.text import excerpt
 
 SHOWN = 5
 NO_QUESTION = Preview(0, "")
@@ -39,8 +37,7 @@ async def find(  # noqa: PLR0913 - the selectors of forget, by name
     confirm: str,
 ) -> Preview:
     """Find what to ask about: nothing when the request is exact, reversible or confirmed, or nobody can be asked."""
-    capabilities = ctx.client_capabilities
-    if ids or archive or restore or confirm or capabilities is None or capabilities.elicitation is None:
+    if ids or archive or restore or confirm or not _can_ask(ctx):
         return NO_QUESTION
     service = await ctx.request_context.lifespan_context.memory.service()
     chosen = Selection((), query, tags, session_id, source, before, namespace)
@@ -48,19 +45,30 @@ async def find(  # noqa: PLR0913 - the selectors of forget, by name
     return found if isinstance(found, Preview) else NO_QUESTION
 
 
+def _can_ask(ctx: Context[Desk]) -> bool:
+    capabilities = ctx.client_capabilities
+    asking = capabilities.elicitation if capabilities else None
+    return asking is not None and (asking.form is not None or asking.url is None)  # neither named: forms
+
+
 def ask(found: Annotated[Preview, Resolve(find)]) -> Elicit[Agreement] | Agreement:
     """Ask. The handle is part of the question: if the memories change meanwhile, it is another question."""
     if not found.count:
         return Agreement(agreed=False)
-    shown = [f"- {excerpt(privacy.quote(memory.content), (), 120)}" for memory in found.sample[:SHOWN]]
+    from memory_mcp import replies  # noqa: PLC0415 - the handshake must not wait for what only calls need
+
+    shown = [f"- {replies.quoted(memory.content, 120)}" for memory in found.sample[:SHOWN]]
     more = [f"... and {found.count - len(shown)} more"] if found.count > len(shown) else []
     question = f"Forget {found.count} {'memory' if found.count == 1 else 'memories'} for good? (set {found.confirm})"
     return Elicit("\n".join([question, *shown, *more]), Agreement)
 
 
 def decision(found: Preview, answer: ElicitationResult[Agreement]) -> str:
-    """Give the handle that the person agreed to; '' when nobody was asked. Raises `Conflict` when they declined."""
-    if not found.count:
+    """Give the handle that the person agreed to; '' when nobody was asked or answered, so that a preview follows.
+
+    Raises `Conflict` when they declined.
+    """
+    if not found.count or isinstance(answer, CancelledElicitation):
         return ""
     if isinstance(answer, AcceptedElicitation) and answer.data.agreed:
         return found.confirm

@@ -5,12 +5,17 @@ from dataclasses import replace
 from datetime import datetime
 
 from memory_mcp import privacy, requests
-from memory_mcp.config import MAX_CONTENT, Settings
+from memory_mcp.config import MAX_CONTENT, MAX_NAME, Settings
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import Conversation, Episode, KeyFact, Kind, Memory, Message, Source, Trust, new_id
+from memory_mcp.models import Action, Conversation, Episode, KeyFact, Kind, Memory, Message, Source, Trust, new_id
 from memory_mcp.summarizers import Summary
 from memory_mcp.text import is_cjk
 
+MAX_MESSAGE = 1_000_000
+"""Characters of one message; over `MAX_CONTENT` it is kept as several turns."""
+
+MAX_LESSON = 1_000
+MAX_SECONDS = 366 * 86_400.0
 MAX_WORDS = 200
 MAX_CHARACTERS = 200
 """Of Japanese and other text without spaces."""
@@ -28,13 +33,13 @@ def spoken(messages: Sequence[Message]) -> tuple[list[Message], tuple[str, ...]]
     for place, message in enumerate(messages):
         if message.role not in ROLES:
             raise InvalidInput(f"messages[{place}].role must be one of {', '.join(ROLES)}. Nothing was saved.")
-        outside = privacy.without_private(message.content)[0]
-        if message.role not in SPEAKING or not outside.strip():
+        if message.role not in SPEAKING or not privacy.without_private(message.content)[0].strip():
             continue
-        for part in _parts(outside):
-            admitted = privacy.admit(part, f"messages[{place}].content", MAX_CONTENT)
-            kept.append(replace(message, content=admitted.text))
-            notices += admitted.notices
+        # Admitted whole and then cut: a secret at a cut would be recognised in neither half.
+        admitted = privacy.admit(message.content, f"messages[{place}].content", MAX_MESSAGE)
+        name = requests.name(message.name.strip(), f"messages[{place}].name")
+        kept += [replace(message, content=part, name=name) for part in _parts(admitted.text)]
+        notices += admitted.notices
     return kept, tuple(dict.fromkeys(notices))
 
 
@@ -42,20 +47,24 @@ def unseen(kept: Sequence[Memory], messages: Sequence[Message]) -> list[Message]
     """Find the messages that the session does not hold yet.
 
     A host may hand in the whole conversation again, or its last part: what overlaps with the end of the kept turns, or
-    lies wholly within them, is known.
+    lies wholly within them, is known. Turns that were forgotten or have expired since are known by their places.
     """
     known = [(turn.speaker, turn.content) for turn in kept]
     given = [(speaker(message), message.content) for message in messages]
     for size in range(min(len(known), len(given)), 0, -1):
         if known[-size:] == given[:size]:
             return list(messages[size:])
-    within = any(known[start : start + len(given)] == given for start in range(len(known) - len(given) + 1))
-    return [] if within else list(messages)
+    if any(known[start : start + len(given)] == given for start in range(len(known) - len(given) + 1)):
+        return []
+    places = [turn.sequence or 0 for turn in kept]
+    if known and [given[place - 1] for place in places if 0 < place <= len(given)] == known:
+        return list(messages[places[-1] :])
+    return list(messages)
 
 
 def speaker(message: Message) -> str:
     """Who spoke: the name if there is one, else the role."""
-    return message.name.strip() or message.role
+    return message.name or message.role
 
 
 def turn(message: Message, conversation: Conversation, settings: Settings, now: datetime) -> Memory:
@@ -67,7 +76,7 @@ def turn(message: Message, conversation: Conversation, settings: Settings, now: 
         kind=Kind.TURN,
         namespace=conversation.namespace,
         session_id=conversation.session_id,
-        speaker=requests.name(speaker(message), "name"),
+        speaker=speaker(message),
         source=SPEAKING[message.role],
         created_at=at,
         updated_at=now,
@@ -86,13 +95,11 @@ def episode(
 ) -> Episode:
     """Make the episode of a session from its summary; its lessons stand in its content, so that they are found."""
     lessons = tuple(conversation.lessons or summary.lessons)
-    content = (
-        summary.summary if not lessons else "\n".join([summary.summary, "Lessons:", *(f"- {one}" for one in lessons)])
-    )
-    first = turns[0].created_at if turns else now
+    learned = ["Lessons:", *(f"- {one}" for one in lessons)] if lessons else []
+    started_at, ended_at = _period(conversation, turns, now)
     memory = Memory(
         id=new_id(now),
-        content=content,
+        content="\n".join([summary.summary, *learned]),
         kind=Kind.EPISODE,
         namespace=conversation.namespace,
         tags=requests.tags(conversation.tags),
@@ -104,8 +111,8 @@ def episode(
     )
     return Episode(
         memory=memory,
-        started_at=requests.past(conversation.started_at, "started_at", now) or min(first, now),
-        ended_at=turns[-1].created_at if turns else now,
+        started_at=started_at,
+        ended_at=ended_at,
         trigger=conversation.trigger,
         outcome=conversation.outcome,
         lessons=lessons,
@@ -113,6 +120,30 @@ def episode(
         engine=summary.engine,
         covered_through=max((one.sequence or 0 for one in turns), default=0),
     )
+
+
+def _period(conversation: Conversation, turns: Sequence[Memory], now: datetime) -> tuple[datetime, datetime]:
+    """Say from when to when a session lasted: from its turns, the start also from whoever tells of it."""
+    times = [one.created_at for one in turns] or [now]
+    started_at = requests.past(conversation.started_at, "started_at", now) or min(times)
+    if started_at > max(times):
+        raise InvalidInput("started_at lies after the end of the conversation. Nothing was saved.")
+    return started_at, max(times)
+
+
+def lessons(told: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Check what was learned; gives it cleaned, with notices."""
+    admitted = [privacy.admit(one, "lessons", MAX_LESSON) for one in told]
+    return tuple(one.text for one in admitted), tuple(notice for one in admitted for notice in one.notices)
+
+
+def action(told: Action) -> Action:
+    """Check one tool use. Its duration may be unknown, but not negative."""
+    duration = told.duration
+    if duration is not None and not 0 <= duration < MAX_SECONDS:
+        raise InvalidInput("actions: duration is in seconds, 0 or more. Nothing was saved.")
+    digest = requests.name(told.input_digest, "actions.input_digest")
+    return replace(told, tool=privacy.require_text(told.tool, "actions.tool", MAX_NAME), input_digest=digest)
 
 
 def key_fact(fact: KeyFact, of: Episode, settings: Settings, now: datetime) -> tuple[Memory, tuple[str, ...]]:
@@ -149,4 +180,11 @@ def require_short(summary: str) -> None:
 
 
 def _parts(text: str) -> list[str]:
-    return [text[start : start + MAX_CONTENT] for start in range(0, len(text), MAX_CONTENT)]
+    """Cut an overlong message where a line or a word ends."""
+    parts: list[str] = []
+    while len(text) > MAX_CONTENT:
+        half = MAX_CONTENT // 2
+        cut = max(text.rfind("\n", half, MAX_CONTENT), text.rfind(" ", half, MAX_CONTENT)) + 1 or MAX_CONTENT
+        parts.append(text[:cut].strip())
+        text = text[cut:]
+    return [part for part in (*parts, text.strip()) if part]

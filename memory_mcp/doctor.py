@@ -96,7 +96,7 @@ async def _meaning(memory: MemoryService) -> list[Finding]:
     trouble = memory.db.vector_problem
     found = [Finding("vectors", "problem", trouble)] if trouble else []
     try:
-        question = await memory.meaning.of_question([QUESTION], now=memory.now())
+        question = await memory.meaning.of_question([QUESTION])
     except MemoryMcpError as error:
         return [*found, Finding("model", "problem", str(error))]
     identity = memory.embeddings.identity

@@ -37,17 +37,9 @@ def of_tool(name: str, error: Exception) -> ToolError:
     return ToolError(" ".join([UNEXPECTED.format(name=name), *([UNCERTAIN] if name in UNTOUCHED else [])]))
 
 
-def of_resource(uri: str, error: ResourceError) -> ResourceError:
+def of_resource(error: MemoryMcpError) -> ResourceError:
     """Word the failure of a resource; the SDK answers -32602 for one that does not exist."""
-    cause = _cause(error)
-    if isinstance(cause, NotFound):
-        return ResourceNotFoundError(str(cause))
-    if isinstance(cause, MemoryMcpError):
-        return ResourceError(str(cause))
-    if type(error) in (ResourceError, ResourceNotFoundError):
-        return error
-    report(cause, "a resource")
-    return ResourceError(UNEXPECTED.format(name=uri))
+    return ResourceNotFoundError(str(error)) if isinstance(error, NotFound) else ResourceError(str(error))
 
 
 def of_request(method: str, error: Exception) -> MCPError:

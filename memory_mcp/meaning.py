@@ -23,7 +23,6 @@ class Meaning:
         self._store = store
         self._embeddings = embeddings
         self._patient = patient
-        self._accepted: ModelIdentity | None = None
 
     @property
     def ceiling(self) -> float:
@@ -31,16 +30,30 @@ class Meaning:
         identity = self._embeddings.identity
         return identity.ceiling if identity else 1.0
 
-    async def of_question(self, texts: Sequence[str], *, now: datetime) -> Vectors:
-        """Embed a question's texts. Raises `EmbedderUnavailable` with a sentence fit for a notice."""
+    async def of_question(self, texts: Sequence[str]) -> Vectors:
+        """Embed a question's texts. Raises `EmbedderUnavailable` with a sentence fit for a notice.
+
+        Reads only: a recall must neither write nor wait for whoever does.
+        """
         vectors = await self._embeddings.embed(texts, query=True, wait=self._patient)
-        await self._accept(now)
+        identity = self._embeddings.identity
+        if identity and await self._store.has_vectors_of_another(identity):
+            raise _refused(identity)
         return vectors
+
+    async def is_ready(self, now: datetime) -> bool:
+        """Wait for the model, and say whether it makes vectors that this file can keep."""
+        try:
+            await self._accept(now)
+        except EmbedderUnavailable:
+            return False
+        return await self._embeddings.ready()
 
     async def of_memories(
         self, memories: Sequence[Memory], *, now: datetime, wait: bool | None = None
     ) -> list[Vectors]:
         """Embed memories sentence by sentence. Raises `EmbedderUnavailable`."""
+        await self._accept(now)
         texts = [passages(memory) for memory in memories]
         flat = [text for own in texts for text in own]
         vectors = await self._embeddings.embed(flat, wait=self._patient if wait is None else wait)
@@ -49,13 +62,14 @@ class Meaning:
         return np.split(vectors, ends[:-1])
 
     async def _accept(self, now: datetime) -> None:
-        """Refuse a model that the file's vectors were not made by."""
+        """Refuse a model that the file's vectors were not made by. Another process may have begun with one."""
         identity = self._embeddings.identity
-        if identity is None or identity == self._accepted:
-            return
-        if not await self._store.use_model(identity, now=now):
-            raise EmbedderUnavailable(
-                f"The file's vectors were made by another model than {identity.name!r}: search is by keyword only."
-                " Set MEMORY_MCP_MODEL to the model that made them."
-            )
-        self._accepted = identity
+        if identity and not await self._store.use_model(identity, now=now):
+            raise _refused(identity)
+
+
+def _refused(identity: ModelIdentity) -> EmbedderUnavailable:
+    return EmbedderUnavailable(
+        f"The file's vectors were made by another model than {identity.name!r}: search is by keyword only."
+        " Set MEMORY_MCP_MODEL to the model that made them."
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import anyio
@@ -20,6 +21,9 @@ Listing = tuple[tuple[str, int], ...]
 """Ids and versions of the recent episodes."""
 
 EVERY = 3.0  # seconds between two looks at what other processes did; a look is two small queries
+
+MOST = 1_000
+"""Addresses told of one by one; whoever forgets more at once leaves subscribers of single memories to find out."""
 
 
 @dataclass
@@ -39,7 +43,8 @@ class Notices:
 
     async def changed(self, uris: Iterable[str] = (), *, listing: bool = False) -> None:
         """Tell of a change made here: the counts, the briefing and `uris`; with `listing`, the episodes too."""
-        await self._tell([STATS, BRIEFING, *([EPISODES] if listing else []), *uris], listing=listing)
+        more = islice(uris, MOST)
+        await self._tell([STATS, BRIEFING, *([EPISODES] if listing else []), *more], listing=listing)
         with suppress(MemoryMcpError):  # the change itself is done, and its caller must hear so
             service = await self.memory.service()
             self._changes = await service.changes()
@@ -56,12 +61,12 @@ class Notices:
         self._changes, self._episodes = changes, episodes
 
     async def watch(self) -> None:
-        """Look every few seconds, once the memory is open. A file that is busy now is looked at next time."""
+        """Look as soon as the memory is open, and every few seconds. A file that is busy is looked at next time."""
+        await self.memory.until_open()
         while True:
+            with suppress(MemoryMcpError):
+                await self.look()
             await anyio.sleep(EVERY)
-            if self.memory.is_open:
-                with suppress(MemoryMcpError):
-                    await self.look()
 
     async def _tell(self, uris: Iterable[str], *, listing: bool) -> None:
         for uri in uris:

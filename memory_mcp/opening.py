@@ -36,13 +36,14 @@ class Opening:
 
     settings: Settings
     _tasks: TaskGroup | None = None
+    _opened: anyio.Event = field(default_factory=anyio.Event)
     _closing: anyio.Event = field(default_factory=anyio.Event)
     _attempt: _Attempt | None = None
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncGenerator[None]:
         """Close the memory at the end, if it was opened."""
-        self._closing, self._attempt = anyio.Event(), None
+        self._opened, self._closing, self._attempt = anyio.Event(), anyio.Event(), None
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             try:
@@ -51,10 +52,9 @@ class Opening:
                 self._closing.set()
                 self._tasks = None
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the memory can be asked without waiting."""
-        return self._attempt is not None and self._attempt.service is not None
+    async def until_open(self) -> None:
+        """Wait until something else opened the memory, however long that takes."""
+        await self._opened.wait()
 
     def begin(self) -> None:
         """Start to open the memory, unless that was done or the server is ending."""
@@ -89,12 +89,15 @@ class Opening:
                 async with app.open_memory(self.settings) as service:
                     attempt.service = service
                     attempt.done.set()
+                    self._opened.set()
                     await self._closing.wait()
             except MemoryMcpError as error:
                 attempt.error = error
             except Exception as error:  # noqa: BLE001 - an edge: every call says so, and the handshake works
                 report(error, "opening the memory")
-                attempt.error = StoreUnavailable("The memory could not be opened; the log on stderr says where it failed.")
+                attempt.error = StoreUnavailable(
+                    "The memory could not be opened; the log on stderr says where it failed."
+                )
             finally:
                 attempt.done.set()
 

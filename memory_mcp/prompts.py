@@ -1,14 +1,15 @@
 """The prompts a person can pick in a host: what is remembered for a task, and how to keep a session."""
 
+from collections.abc import Awaitable, Callable
+
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.prompts import Prompt
+from mcp.server.mcpserver.prompts.base import PromptArgument
 
-from memory_mcp import addresses, privacy
-from memory_mcp.context import render_briefing, render_recall
+from memory_mcp import addresses
 from memory_mcp.desk import Desk
 from memory_mcp.errors import InvalidInput, NotFound
 from memory_mcp.models import Query
-from memory_mcp.resources import Resources
 
 Ctx = Context[Desk]
 
@@ -27,23 +28,30 @@ the user says now wins. Recall again with other words when you need more."""
 
 async def briefing(ctx: Ctx, task: str = "") -> str:
     """What is remembered, and what of it concerns a task."""
+    from memory_mcp import context, privacy  # noqa: PLC0415 - the handshake must not wait for what only calls need
+
     service = await ctx.request_context.lifespan_context.memory.service()
     room = service.room()
-    parts = [USE, render_briefing(await service.recall(Query()), limit=room, zone=service.zone)]
+    parts = [USE, context.render_briefing(await service.recall(Query()), limit=room, zone=service.zone)]
     if task.strip():
         found = await service.recall(Query(text=task))
-        parts += [f"For the task: {privacy.quote(task)}", render_recall(found, limit=room, zone=service.zone).text]
+        parts += [
+            f"For the task: {privacy.quote(task)}",
+            context.render_recall(found, limit=room, zone=service.zone).text,
+        ]
     return "\n\n".join(filter(None, parts))
 
 
 async def summarize_session(ctx: Ctx, session_id: str) -> str:
     """Ask the model to keep a session as an episode, from what it saw and from the turns that were kept."""
+    from memory_mcp import privacy, resources  # noqa: PLC0415 - as above
+
     name = session_id.strip()
     if not name:
         raise InvalidInput("session_id is empty.")
     asked = KEEP.format(name=repr(privacy.quote(name)))
     try:
-        kept = await Resources(ctx.request_context.lifespan_context.memory).session(name)
+        kept = await resources.session(name, await ctx.request_context.lifespan_context.memory.service())
     except NotFound:
         return asked
     return f"{asked}\n\nWhat was kept of it ({addresses.session(name)}):\n\n{kept}"
@@ -52,6 +60,25 @@ async def summarize_session(ctx: Ctx, session_id: str) -> str:
 def offered() -> list[Prompt]:
     """List the prompts in the order in which they are published."""
     return [
-        Prompt.from_function(briefing, title="Briefing"),
-        Prompt.from_function(summarize_session, title="Summarize session"),
+        _prompt(
+            briefing, "Briefing", PromptArgument(name="task", description="What you are about to do", required=False)
+        ),
+        _prompt(
+            summarize_session,
+            "Summarize session",
+            PromptArgument(name="session_id", description="The name of the conversation", required=True),
+        ),
     ]
+
+
+def _prompt(function: Callable[..., Awaitable[str]], title: str, *arguments: PromptArgument) -> Prompt:
+    description = function.__doc__ or ""
+    return Prompt(
+        name=function.__name__,
+        title=title,
+        description=description,
+        arguments=list(arguments),
+        fn=function,
+        icons=None,
+        context_kwarg="ctx",
+    )

@@ -71,6 +71,13 @@ def where(query: Query, settings: Settings, zone: tzinfo, now: datetime) -> Filt
     )
 
 
+def window(where: Filter, zone: tzinfo) -> str:
+    """Say how the dates of a query were read; '' without any."""
+    bounds = (("from", where.since), ("before", where.until), ("as of", where.as_of))
+    told = " ".join(f"{word} {dates.show(instant, zone)}" for word, instant in bounds if instant)
+    return f"Only what was {'true' if where.as_of else 'stored'} {told}." if told else ""
+
+
 def checked(query: Query) -> Query:
     """Bring a query within its bounds; raises `InvalidInput` where that would change what was asked."""
     if query.limit < 1:
@@ -135,8 +142,8 @@ def revision(change: Revision, memory: Memory, settings: Settings, now: datetime
 
 
 def name(value: str, field: str) -> str:
-    """Check a short name (namespace, key, speaker, session_id); '' stays ''."""
-    return privacy.neutralise(privacy.require_text(value, field, MAX_NAME))[0] if value else ""
+    """Check a short name (namespace, key, speaker, session_id), in one line; '' stays ''."""
+    return " ".join(privacy.neutralise(privacy.require_text(value, field, MAX_NAME))[0].split()) if value else ""
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
@@ -144,15 +151,15 @@ def tags(values: Iterable[str]) -> tuple[str, ...]:
     given = tuple(values)
     if len(given) > MAX_TAGS:
         raise InvalidInput(f"{len(given):,} tags are too many; at most {MAX_TAGS}. Nothing was saved.")
-    cleaned = (
-        privacy.neutralise(privacy.require_text(tag, "tags", MAX_TAG))[0].casefold() for tag in given if tag.strip()
-    )
-    return tuple(dict.fromkeys(cleaned))
+    cleaned = (privacy.neutralise(privacy.require_text(tag, "tags", MAX_TAG))[0] for tag in given if tag.strip())
+    return tuple(dict.fromkeys(" ".join(tag.casefold().split()) for tag in cleaned))
 
 
 def ids(values: Iterable[str]) -> tuple[str, ...]:
-    """Drop repeats. Raises over 200."""
+    """Drop repeats. Raises over 200, and for what is too long to be one."""
     given = tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
+    if any(len(value) > MAX_NAME for value in given):
+        raise InvalidInput("An id is 36 characters long, as recall shows it. Nothing was changed.")
     if len(given) > MAX_IDS:
         raise InvalidInput(f"{len(given):,} ids are too many; at most {MAX_IDS} a call.")
     return given

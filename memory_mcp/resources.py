@@ -1,19 +1,21 @@
 """What can be read without a tool: episodes, memories, sessions, the briefing, counts."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, tzinfo
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mcp_types import Annotations, Resource
+from mcp_types import Resource
 
 from memory_mcp import addresses, dates, privacy
 from memory_mcp.context import HEADER, render_memory, render_recall
+from memory_mcp.errors import NotFound
 from memory_mcp.models import Episode, Memory, Query
-from memory_mcp.opening import Opening
 from memory_mcp.text import excerpt
 
-PROSE = "text/markdown"
+if TYPE_CHECKING:
+    from memory_mcp.service import MemoryService  # brings numpy, which the first call must not load in the event loop
 
 TITLE = 60
 """Bytes of an episode's text that name it in a list."""
@@ -22,69 +24,65 @@ PAGE = 8
 """What is read on purpose may take this many times the room of a reply."""
 
 
-@dataclass(frozen=True)
-class Resources:
-    """One method a resource. Whatever is remembered is quoted, and labelled as stored data."""
+async def listed(service: "MemoryService") -> list[Resource]:
+    """List the recent episodes one by one."""
+    return [
+        addresses.listed(one.memory.id, f"{dates.show(one.ended_at, service.zone)} {_start(one.memory)}")
+        for one in await service.recent_episodes(addresses.LISTED)
+    ]
 
-    memory: Opening
 
-    async def listed(self) -> list[Resource]:
-        """List the recent episodes one by one."""
-        service = await self.memory.service()
-        return [
-            Resource(
-                uri=addresses.episode(episode.memory.id),
-                name=f"episode-{episode.memory.id}",
-                title=f"{dates.show(episode.ended_at, service.zone)} {_start(episode.memory)}",
-                mime_type=PROSE,
-                annotations=Annotations(audience=["assistant"], priority=0.4),
-            )
-            for episode in await service.recent_episodes(addresses.LISTED)
-        ]
+async def read(uri: str, service: "MemoryService") -> str:
+    """Read what stands under an address. Whatever is remembered is quoted, and labelled as stored data.
 
-    async def recent_episodes(self) -> str:
-        """The recent episodes, newest first."""
-        service = await self.memory.service()
-        episodes = await service.recent_episodes(addresses.LISTED)
-        if not episodes:
-            return "No episode is stored yet."
-        share = service.room() * PAGE // len(episodes)
-        shown = [
-            f"## {dates.show(one.ended_at, service.zone)} <{addresses.episode(one.memory.id)}>\n\n"
-            + excerpt(privacy.quote(one.memory.content), (), share)
-            for one in episodes
-        ]
-        return "\n\n".join([HEADER, *shown])
+    Raises `NotFound`.
+    """
+    match addresses.split(uri):
+        case addresses.EPISODES, "":
+            return await _recent_episodes(service)
+        case addresses.BRIEFING, "":
+            return await _briefing(service)
+        case addresses.STATS, "":
+            return await _stats(service)
+        case addresses.EPISODE, episode_id:
+            return _episode(await service.episode(episode_id), service.zone)
+        case addresses.MEMORY, memory_id:
+            return render_memory(await service.get(memory_id), zone=service.zone)
+        case addresses.SESSION, session_id:
+            return await session(session_id, service)
+        case _:
+            raise NotFound(f"There is no resource {uri[:200]}.")
 
-    async def episode(self, episode_id: str) -> str:
-        """One episode: when it was, how it ended, and which memories came of it."""
-        service = await self.memory.service()
-        return _episode(await service.episode(episode_id), service.zone)
 
-    async def one_memory(self, memory_id: str) -> str:
-        """One memory, whole, with all that is known about it."""
-        service = await self.memory.service()
-        return render_memory(await service.get(memory_id), zone=service.zone)
+async def session(session_id: str, service: "MemoryService") -> str:
+    """Show what is kept of one conversation: its episodes, and its turns in order. Raises `NotFound`."""
+    turns, episodes = await service.session(session_id)
+    links = [f"- <{addresses.episode(one.memory.id)}>" for one in episodes]
+    parts = [HEADER, *(["Episodes:", *links] if links else []), *_said(turns, service.room() * PAGE, service.zone)]
+    return "\n\n".join(parts)
 
-    async def session(self, session_id: str) -> str:
-        """What is kept of one conversation: its turns in order, and its episodes."""
-        service = await self.memory.service()
-        turns, episodes = await service.session(session_id)
-        links = [f"- <{addresses.episode(one.memory.id)}>" for one in episodes]
-        parts = [HEADER, *(["Episodes:", *links] if links else []), *_said(turns, service.room() * PAGE, service.zone)]
-        return "\n\n".join(parts)
 
-    async def briefing(self) -> str:
-        """What a new conversation should know."""
-        service = await self.memory.service()
-        recalled = await service.recall(Query())
-        return render_recall(recalled, limit=service.room(), zone=service.zone).text
+async def _recent_episodes(service: "MemoryService") -> str:
+    episodes = await service.recent_episodes(addresses.LISTED)
+    if not episodes:
+        return "No episode is stored yet."
+    share = service.room() * PAGE // len(episodes)
+    shown = [
+        f"## {dates.show(one.ended_at, service.zone)} <{addresses.episode(one.memory.id)}>\n\n"
+        + excerpt(privacy.quote(one.memory.content), (), share)
+        for one in episodes
+    ]
+    return "\n\n".join([HEADER, *shown])
 
-    async def stats(self) -> str:
-        """Counts and sizes, as JSON."""
-        service = await self.memory.service()
-        facts = asdict(await service.stats()) | {"problems": await service.problems()}
-        return json.dumps(facts, default=_plain, ensure_ascii=False, indent=1)
+
+async def _briefing(service: "MemoryService") -> str:
+    recalled = await service.recall(Query())
+    return render_recall(recalled, limit=service.room(), zone=service.zone).text
+
+
+async def _stats(service: "MemoryService") -> str:
+    facts = asdict(await service.stats()) | {"problems": await service.problems()}
+    return json.dumps(facts, default=_plain, ensure_ascii=False, indent=1)
 
 
 def _episode(episode: Episode, zone: tzinfo) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from memory_mcp import scoring
-from memory_mcp.models import Kind, Label
+from memory_mcp.models import Label
 from memory_mcp.scoring import Array
 from memory_mcp.storage.protocol import Evidence
 from memory_mcp.tokens import index_tokens
@@ -46,7 +46,7 @@ def rank(evidence: Evidence, question: str, *, ceiling: float, now: datetime, li
     relevance = np.where(evidence.is_turn, _dialogue(view), alone)
     priors = _salience(evidence, now)
     scores = relevance + SALIENCE_WEIGHT * priors
-    order = np.lexsort((-evidence.created_at, -scores))
+    order = np.lexsort((-evidence.rows, -evidence.created_at, -scores))
     order = order[(evidence.eligible & (relevance > 0))[order]][:limit]
     return [
         Ranked(
@@ -115,8 +115,8 @@ def _named_speakers(question: str, speakers: Sequence[str]) -> set[str]:
 def _salience(evidence: Evidence, now: datetime) -> Array:
     """How much each memory matters by itself: importance x decay x reinforcement, 0..1.5."""
     ages = (now.timestamp() - evidence.created_at / 1000) / scoring.DAY.total_seconds()
-    kinds = [Kind(kind) for kind in evidence.kinds]
-    return evidence.importance * scoring.decay(ages, kinds) * scoring.reinforcement(evidence.used, evidence.ratings)
+    fading = scoring.decay(ages, evidence.kinds)
+    return evidence.importance * fading * scoring.reinforcement(evidence.used, evidence.ratings)
 
 
 def _label(relevance: float, similarity: float) -> Label:
@@ -125,16 +125,17 @@ def _label(relevance: float, similarity: float) -> Label:
     return "weak" if similarity < WEAK_MEANING and relevance < WEAK_RELEVANCE else "fair"
 
 
-def varied(ranked: Sequence[tuple[float, str]], wanted: int) -> list[int]:
-    """Choose `wanted` places of (score, text), best first, where a near-copy of a better one counts only half."""
+def varied(found: Sequence[tuple[float, str]]) -> list[int]:
+    """Order places of (score, text), best first, where a near-copy of a better one counts only half."""
     seen: list[set[str]] = []
     order: list[tuple[float, int]] = []
-    for place, (score, text) in enumerate(ranked):
+    for place in sorted(range(len(found)), key=lambda place: -found[place][0]):
+        score, text = found[place]
         tokens = set(index_tokens(text).split())
         copy = any(_overlap(tokens, other) >= NEAR_COPY for other in seen)
         order.append((-score / 2 if copy else -score, place))
         seen.append(tokens)
-    return [place for _, place in sorted(order)[:wanted]]
+    return [place for _, place in sorted(order)]
 
 
 def _overlap(one: set[str], other: set[str]) -> float:

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 # How fast a memory fades, by kind (DESIGN section 6 point 4). Kinds that are not named do not fade.
-HALF_LIVES: dict[Kind, timedelta] = {
+HALF_LIVES: dict[str, timedelta] = {
     Kind.PREFERENCE: timedelta(days=365),
     Kind.DECISION: timedelta(days=180),
     Kind.METRIC: timedelta(days=30),
@@ -72,7 +72,7 @@ def shifted(values: Array, places: Places) -> Array:
     return np.where(places >= 0, values[..., places], 0.0) if values.shape[-1] else values
 
 
-def decay(ages: Array, kinds: Sequence[Kind]) -> Array:
+def decay(ages: Array, kinds: Sequence[str]) -> Array:
     """Fade with age in days: 1 when new, 1/2 after the kind's half-life; always 1 for kinds that do not fade."""
     half_lives = np.array([HALF_LIVES.get(kind, NEVER) / DAY for kind in kinds])
     return 0.5 ** (np.maximum(ages, 0.0) / half_lives)

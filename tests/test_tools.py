@@ -12,7 +12,7 @@ from mcp_types import CallToolResult, ElicitResult
 
 from memory_mcp.config import Settings
 from memory_mcp.server import build_server
-from tests.conftest import ERAS
+from tests.rawstdio import ERAS
 
 pytestmark = pytest.mark.anyio
 
@@ -229,7 +229,15 @@ async def test_a_flag_may_be_written_as_text(call: Call, flag: object):
 async def test_null_and_empty_mean_absent(call: Call):
     """B52, B53."""
     stored = await call(
-        "store", content="Nulls.", kind=None, tags=None, importance=None, key=None, supersedes="", source="", valid_from=""
+        "store",
+        content="Nulls.",
+        kind=None,
+        tags=None,
+        importance=None,
+        key=None,
+        supersedes="",
+        source="",
+        valid_from="",
     )
     assert stored["status"] == "stored"
 
@@ -241,7 +249,9 @@ async def test_arguments_may_be_wrapped_once_more(call: Call, wrapper: str, form
     assert (await call("store", **{wrapper: form({"content": "Wrapped."})}))["status"] == "stored"
 
 
-@pytest.mark.parametrize("facts", ["Rain, then sun.", ["Rain, then sun."], '["Rain, then sun."]', {"content": "Rain, then sun."}])
+@pytest.mark.parametrize(
+    "facts", ["Rain, then sun.", ["Rain, then sun."], '["Rain, then sun."]', {"content": "Rain, then sun."}]
+)
 async def test_key_facts_may_be_one_text_one_object_or_a_list(call: Call, facts: object):
     """B53: a sentence is not cut at its commas."""
     await call("summarize", session_id="s", summary="Weather.", key_facts=facts)
@@ -346,7 +356,13 @@ async def test_what_was_sent_is_not_repeated_by_an_error(refused):
 async def test_a_reply_is_bounded_and_says_what_was_left_out(client: Client, call: Call):
     """B54: a long answer is not shown at all by some hosts."""
     for n in range(20):
-        await call("store", content=f"Report {n}: " + "the harbour was quiet again today. " * 400, kind="turn", session_id="log", speaker=f"p{n}")
+        await call(
+            "store",
+            content=f"Report {n}: " + "the harbour was quiet again today. " * 400,
+            kind="turn",
+            session_id="log",
+            speaker=f"p{n}",
+        )
     result = await client.call_tool("recall", {"query": "harbour report", "limit": 20})
     assert len(text(result).encode()) <= 4_000
     assert len(json.dumps(result.structured_content, ensure_ascii=False).encode()) <= 4_000
@@ -374,14 +390,31 @@ async def test_a_very_wide_forget_answers_within_bounds(client: Client, call: Ca
     for result in (preview, gone):
         assert len(text(result).encode()) <= 4_000
         assert len(json.dumps(result.structured_content).encode()) <= 4_000
-        assert result.structured_content["count"] == 120
+    assert preview.structured_content["count"] == 120
+    assert "erased (120 in all)" in gone.structured_content["notice"]
+    assert "erased (120 in all)" in text(gone)
+
+
+async def test_many_key_facts_are_answered_within_bounds(client: Client):
+    facts = [f"Fact number {n} of the long meeting." for n in range(150)]
+    result = await client.call_tool("summarize", {"session_id": "s", "summary": "A long meeting.", "key_facts": facts})
+    assert len(text(result).encode()) <= 4_000
+    assert "facts (150 in all)" in result.structured_content["notice"]
+
+
+async def test_a_preview_of_nothing_has_nothing_to_confirm(call: Call):
+    preview = await call("forget", query="unheard of")
+    assert preview.keys() == {"count", "notice"}
+    assert preview["count"] == 0
 
 
 # ---- a person is asked -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize(("action", "agreed", "left"), [("accept", True, 0), ("accept", False, 2), ("decline", None, 2), ("cancel", None, 2)])
+@pytest.mark.parametrize(
+    ("action", "agreed", "left"), [("accept", True, 0), ("accept", False, 2), ("decline", None, 2), ("cancel", None, 2)]
+)
 async def test_a_host_that_can_ask_its_user_asks_before_a_wide_forget(words_only: Settings, era, action, agreed, left):
     asked: list[str] = []
 
@@ -396,7 +429,8 @@ async def test_a_host_that_can_ask_its_user_asks_before_a_wide_forget(words_only
         listed = await client.call_tool("recall", {"tags": ["diary"]})
     assert [message.splitlines()[0].startswith("Forget 2 memories") for message in asked] == [True]
     assert len(listed.structured_content["hits"]) == left
-    assert result.is_error == (left == 2)
+    assert result.is_error == (action == "decline" or agreed is False)
+    assert ("confirm" in (result.structured_content or {})) == (action == "cancel")
 
 
 # ---- progress and cancelling -------------------------------------------------------------------------------
@@ -421,7 +455,9 @@ async def test_a_cancelled_call_is_wholly_done_or_not_at_all_and_the_next_works(
     """B51."""
     with anyio.CancelScope() as scope:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.call_tool, "summarize", {"session_id": "c", "summary": "Cut off.", "key_facts": ["Cut."]})
+            tasks.start_soon(
+                client.call_tool, "summarize", {"session_id": "c", "summary": "Cut off.", "key_facts": ["Cut."]}
+            )
             for _ in range(wait):
                 await anyio.lowlevel.checkpoint()
             scope.cancel()

@@ -235,6 +235,10 @@ class Store(Protocol):
         """Make sure vectors of this model can be kept. False when the file's active model is another one."""
         ...
 
+    async def has_vectors_of_another(self, identity: ModelIdentity) -> bool:
+        """Whether the file holds vectors that another model than this one made."""
+        ...
+
     async def count_access(self, ids: Sequence[str], *, now: datetime) -> None:
         """Count recalls, in a batch."""
         ...

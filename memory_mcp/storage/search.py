@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_mcp.models import Filter, Kind
-from memory_mcp.storage.filters import clause, is_narrow, narrow
+from memory_mcp.storage.filters import clause, is_narrow, narrow, to_ms
 from memory_mcp.storage.protocol import Evidence, Probe, Vectors
 
 Connection = Any
@@ -19,6 +20,8 @@ Similarities = dict[int, float]
 
 EXACT_UP_TO = 5_000
 """Sentences that pass the filter: up to here all are scored exactly (DESIGN section 4)."""
+
+LAST_CHARACTER = "\U0010ffff"
 
 WINDOW = 2
 """How far a turn's surroundings reach (beyond.md section 2: i-2 .. i+2)."""
@@ -76,7 +79,8 @@ def similar(
     connection: Connection, vectors: Vectors, where: Filter, at_least: float, limit: int
 ) -> list[tuple[str, float]]:
     """Name the memories whose best sentence is nearest to any of the vectors, best first, with the cosine."""
-    cosines = _nearest(connection, Probe(vectors, (), where), where)
+    where = _with_expiry(connection, where)
+    cosines = _nearest(connection, Probe(vectors, (), where, dense_limit=8 * limit), where)
     best = sorted((row for row, cosine in cosines.items() if cosine >= at_least), key=lambda row: -cosines[row])[:limit]
     ids = dict(
         connection.execute(
@@ -90,18 +94,10 @@ def _with_expiry(connection: Connection, where: Filter) -> Filter:
     """Drop the expiry condition while nothing has expired: then the narrow filter says it all."""
     if where.now is None:
         return where
-    condition, values = clause(Filter(states=(), now=where.now))
     expired = connection.execute(
-        f"select exists (select 1 from memory m where m.expires_at is not null and not ({condition}))",  # noqa: S608
-        values,
+        "select exists (select 1 from memory where expires_at <= :now and pinned = 0)", {"now": to_ms(where.now)}
     ).fetchone()[0]
-    return where if expired else _without_now(where)
-
-
-def _without_now(where: Filter) -> Filter:
-    fields = dict(vars(where))
-    fields["now"] = None
-    return Filter(**fields)
+    return where if expired else replace(where, now=None)
 
 
 def _nearest(connection: Connection, probe: Probe, where: Filter) -> Similarities:
@@ -166,13 +162,12 @@ class _Postings:
     @staticmethod
     def _of(connection: Connection, stem: str) -> tuple[Rows, NDArray[np.float64]]:
         if stem.endswith("*"):
-            start = stem[:-1]
-            cursor = connection.execute(
-                "select doc from posting where term >= ? and term < ?", (start, start + "\U0010ffff")
-            )
+            condition, values = "term >= :term and term < :end", {"term": stem[:-1], "end": stem[:-1] + LAST_CHARACTER}
         else:
-            cursor = connection.execute("select doc from posting where term = ?", (stem,))
-        rows, counts = np.unique(np.fromiter((doc for (doc,) in cursor), np.int64), return_counts=True)
+            condition, values = "term = :term", {"term": stem}
+        # One JSON text is read three times as fast as a row an occurrence.
+        found = connection.execute(f"select json_group_array(doc) from posting where {condition}", values).fetchone()[0]
+        rows, counts = np.unique(np.array(json.loads(found), np.int64), return_counts=True)
         return rows, counts.astype(np.float64)
 
     def counts(self, rows: Rows) -> NDArray[np.float64]:

@@ -139,6 +139,10 @@ class SqliteStore:
             vectors.use_model, identity, to_ms(now)
         )
 
+    async def has_vectors_of_another(self, identity: ModelIdentity) -> bool:
+        """Say whether another model's vectors stand in the file."""
+        return await self._database.read(vectors.are_of_another, identity)
+
     async def count_access(self, ids: Sequence[str], *, now: datetime) -> None:
         """Count recalls."""
         await self._database.write(revising.count_access, ids, to_ms(now))

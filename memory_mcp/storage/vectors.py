@@ -73,11 +73,16 @@ def is_active(connection: Connection, identity: ModelIdentity) -> bool:
     return active is not None and active[0] == _number(connection, identity)
 
 
+def are_of_another(connection: Connection, identity: ModelIdentity) -> bool:
+    """Whether the file holds vectors that this model did not make."""
+    return not is_active(connection, identity) and _any_vectors(connection)
+
+
 def use_model(connection: Connection, identity: ModelIdentity, now: int) -> bool:
     """Make this model the active one unless vectors of another stand in the file; returns whether it is active."""
     if is_active(connection, identity):
         return True
-    if connection.execute("select exists (select 1 from vec_bits)").fetchone()[0]:
+    if _any_vectors(connection):
         return False
     connection.execute(
         """
@@ -92,6 +97,10 @@ def use_model(connection: Connection, identity: ModelIdentity, now: int) -> bool
         {"number": str(_number(connection, identity))},
     )
     return True
+
+
+def _any_vectors(connection: Connection) -> bool:
+    return bool(connection.execute("select exists (select 1 from vec_bits)").fetchone()[0])
 
 
 def _number(connection: Connection, identity: ModelIdentity) -> int | None:

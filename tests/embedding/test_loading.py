@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -189,8 +190,25 @@ async def test_an_unused_model_is_given_back_and_loaded_again_by_the_next_call(o
     assert embeddings.problem == ""
     assert embeddings.identity == ModelIdentity("length", "", dimension=2)
     assert not embeddings.release_if_idle()
-    assert (await embeddings.embed(["hello"], wait=False)).tolist() == [[5, 0]]
+    await embeddings.embed(["hello"])
     assert open_loader.loads == 2
+    await embeddings.close()
+
+
+async def test_loading_again_after_an_idle_time_is_waited_for(open_loader):
+    clock = Clock()
+    embeddings = Embeddings(open_loader, clock=clock)
+    await embeddings.embed(["hello"])
+    clock.seconds = 600
+    assert embeddings.release_if_idle()
+    open_loader.gate.clear()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(embeddings.embed, ["hello"], wait=False))
+        while embeddings.state != "loading":
+            await anyio.lowlevel.checkpoint()
+        await anyio.lowlevel.checkpoint()
+        open_loader.gate.set()
+    assert embeddings.state == "ready"
     await embeddings.close()
 
 

@@ -1,0 +1,431 @@
+"""What becomes of a text that is stored, and of memories that are revised, rated or looked after."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from memory_mcp.config import MAX_CONTENT, Settings
+from memory_mcp.errors import Conflict, InvalidInput, NotFound
+from memory_mcp.models import Conversation, Kind, Message, ModelIdentity, NewMemory, Query, Revision, Selection, Source, State, Trust
+from memory_mcp.service import MemoryService
+from tests.conftest import Clock
+from tests.memories import WordsEmbedder, ask, contents, keep, memory_with, universal
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def memory(settings: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
+    async with memory_with(settings, WordsEmbedder, clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def real(settings: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
+    """The same with the default model."""
+    async with memory_with(settings, universal, clock) as opened:
+        yield opened
+
+
+async def count(memory: MemoryService) -> int:
+    return (await memory.stats()).memories
+
+
+# ---- duplicates and near matches -----------------------------------------------------------------------------------
+
+
+async def test_identical_text_reinforces_the_memory_that_is_there(memory: MemoryService, clock: Clock):
+    """B31, B33: tags are merged, time is renewed, a higher importance takes effect, and the reply says so."""
+    first = await keep(memory, "The deploy port is 8080", tags=("ops",))
+    clock.turn(days=2)
+    again = await memory.store(NewMemory("  the deploy port is 8080. ", tags=("Ports",), importance=0.9))
+    assert (again.id, again.status) == (first, "duplicate")
+    kept = await memory.get(first)
+    assert (set(kept.tags), kept.importance, kept.updated_at) == ({"ops", "ports"}, 0.9, clock())
+    assert await count(memory) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        ("The deploy port is 8080", "The deploy port is 8081", "number"),
+        ("I eat fish on Fridays.", "I do not eat fish on Fridays.", "negation"),
+        ("The contact at the bank is Carol Reed.", "The contact at the bank is Emma Reed.", "name"),
+        ("定例会議は毎週月曜の10時からです。", "定例会議は毎週月曜の11時からです。", "number"),
+    ],
+)
+async def test_a_near_match_is_kept_and_reported_with_what_differs(real: MemoryService, old, new, differs):
+    """B31: similar is never a duplicate."""
+    first = await keep(real, old)
+    stored = await real.store(NewMemory(new))
+    assert stored.status == "stored"
+    assert [(one.id, one.content, one.differs) for one in stored.similar] == [(first, old, differs)]
+    assert {old, new} <= set(await ask(real, new))
+
+
+async def test_what_was_replaced_or_repeated_is_not_reported_as_near(real: MemoryService):
+    old = await keep(real, "The deploy port is 8080")
+    corrected = await real.store(NewMemory("The deploy port is 8081", supersedes=(old,)))
+    again = await real.store(NewMemory("The deploy port is 8081"))
+    assert (corrected.similar, again.similar) == ((), ())
+
+
+async def test_near_matches_come_from_the_same_namespace_only(real: MemoryService):
+    await keep(real, "The deploy port is 8080", namespace="other")
+    assert (await real.store(NewMemory("The deploy port is 8081"))).similar == ()
+
+
+# ---- corrections ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_key_holds_one_value_and_the_reply_says_what_it_replaced(memory: MemoryService):
+    """B15: the earlier text stays recoverable."""
+    first = await keep(memory, "Favourite restaurant: Ume", key="favourite_restaurant")
+    second = await memory.store(NewMemory("Favourite restaurant: Sora", key="favourite_restaurant"))
+    assert (second.status, second.superseded) == ("superseded", (first,))
+    assert await ask(memory, "favourite restaurant") == ["Favourite restaurant: Sora"]
+    history = await ask(memory, "favourite restaurant", include_history=True)
+    assert history == ["Favourite restaurant: Sora", "Favourite restaurant: Ume"]
+
+
+async def test_after_two_corrections_the_newest_stands_and_the_others_are_marked(real: MemoryService, clock: Clock):
+    """B24: never both live, never a silent deletion."""
+    first = await keep(real, "I work at Aster Labs")
+    clock.turn(days=30)
+    second = await keep(real, "I no longer work at Aster Labs, I work at Birch Bank", supersedes=(first,))
+    clock.turn(days=30)
+    third = await keep(real, "I left Birch Bank and work at Cedar Press now", supersedes=(second,))
+    assert [hit.memory.id for hit in (await real.recall(Query("where do I work?"))).hits] == [third]
+    every = (await real.recall(Query("where do I work?", include_history=True))).hits
+    assert every[0].memory.id == third
+    assert {hit.memory.id: hit.memory.superseded_by for hit in every} == {third: "", second: third, first: second}
+    assert [hit.memory.state for hit in every] == [State.ACTIVE, State.SUPERSEDED, State.SUPERSEDED]
+
+
+async def test_what_the_reply_reports_as_near_can_be_superseded_by_its_id(real: MemoryService):
+    """B24: a correction told without an id is reported, so that the caller can make it one."""
+    await keep(real, "The deploy port is 8080")
+    told = await real.store(NewMemory("The deploy port is 8081"))
+    await real.store(NewMemory("The deploy port is 8081", supersedes=tuple(one.id for one in told.similar)))
+    assert await ask(real, "Which port do we deploy to?") == ["The deploy port is 8081"]
+
+
+async def test_a_value_can_come_back(memory: MemoryService):
+    for place in ("Rome", "Oslo", "Rome"):
+        await keep(memory, f"I live in {place}", key="home")
+    assert await ask(memory, "I live in") == ["I live in Rome"]
+    assert len(await ask(memory, "I live in", include_history=True)) == 3
+
+
+@pytest.mark.parametrize("field", ["supersedes", "derived_from"])
+async def test_an_unknown_origin_is_refused_and_nothing_is_saved(memory: MemoryService, field: str):
+    known = await keep(memory, "known")
+    with pytest.raises(NotFound, match="othing was"):
+        await memory.store(NewMemory("new", **{field: (known, "no-such-id")}))
+    assert await count(memory) == 1
+
+
+# ---- source and trust ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "trust"),
+    [
+        (Source.USER, Trust.TRUSTED),
+        (Source.AGENT, Trust.TRUSTED),
+        (Source.HOOK, Trust.TRUSTED),
+        (Source.TOOL, Trust.UNTRUSTED),
+        (Source.IMPORT, Trust.UNTRUSTED),
+    ],
+)
+async def test_trust_follows_the_source(memory: MemoryService, source: Source, trust: Trust):
+    assert (await memory.get(await keep(memory, "text", source=source))).trust is trust
+
+
+async def test_a_derived_memory_takes_the_lowest_trust_of_its_origins(memory: MemoryService):
+    said = await keep(memory, "The user likes tea", source=Source.USER)
+    read = await keep(memory, "A web page praises coffee", source=Source.TOOL)
+    both = await memory.get(await keep(memory, "Tea or coffee", derived_from=(said, read), source=Source.USER))
+    assert (both.trust, both.derived_from) == (Trust.UNTRUSTED, (said, read))
+    again = await memory.get(await keep(memory, "Derived again", derived_from=(both.id,)))
+    assert again.trust is Trust.UNTRUSTED
+
+
+async def test_saying_it_oneself_makes_it_trusted_but_a_tool_cannot_unsay_it(memory: MemoryService):
+    read = await keep(memory, "The office closes at six", source=Source.TOOL)
+    await keep(memory, "The office closes at six", source=Source.USER)
+    await keep(memory, "The office closes at six", source=Source.TOOL)
+    kept = await memory.get(read)
+    assert (kept.trust, kept.source) == (Trust.TRUSTED, Source.USER)
+
+
+# ---- time to live --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "days"), [(Kind.FACT, None), (Kind.PREFERENCE, None), (Kind.METRIC, 90), (Kind.TURN, 90)]
+)
+async def test_the_time_to_live_goes_by_kind(memory: MemoryService, clock: Clock, kind: Kind, days: int | None):
+    kept = await memory.get(await keep(memory, "text", kind=kind))
+    assert kept.expires_at == (days and clock() + timedelta(days=days))
+
+
+async def test_settings_change_the_time_to_live(settings: Settings, clock: Clock):
+    short = settings.model_copy(update={"ttl": {Kind.FACT: 2, Kind.METRIC: None}})
+    async with memory_with(short, None, clock) as memory:
+        assert (await memory.get(await keep(memory, "a", kind=Kind.METRIC))).expires_at is None
+        assert (await memory.get(await keep(memory, "b"))).expires_at == clock() + timedelta(days=2)
+
+
+async def test_what_has_expired_is_not_recalled_and_is_forgotten_by_the_next_upkeep(
+    memory: MemoryService, clock: Clock
+):
+    brief = await keep(memory, "The wifi password today is on the board", expires_in_days=1)
+    pinned = await keep(memory, "The wifi router is in the hall", expires_in_days=1, pinned=True)
+    clock.turn(days=2)
+    assert await ask(memory, "wifi") == ["The wifi router is in the hall"]
+    assert await ask(memory, until="today") == ["The wifi router is in the hall"]
+    await memory.maintain()
+    with pytest.raises(NotFound):
+        await memory.get(brief)
+    assert (await memory.get(pinned)).pinned
+
+
+async def test_the_turns_of_a_session_wait_for_its_summary_before_they_expire(memory: MemoryService, clock: Clock):
+    turn = await keep(memory, "We met at the harbour", kind=Kind.TURN, session_id="s1", speaker="user")
+    clock.turn(days=100)
+    await memory.maintain()
+    assert (await memory.get(turn)).content == "We met at the harbour"
+    await memory.summarize(Conversation("s1", summary="They met."))
+    await memory.maintain()
+    with pytest.raises(NotFound):
+        await memory.get(turn)
+
+
+async def test_when_turns_expire_the_key_facts_learned_from_them_stay(memory: MemoryService, clock: Clock):
+    said = Message("user", "I moved to Sapporo in March because of the new job.")
+    summarized = await memory.summarize(Conversation("s1", messages=(said,)))
+    fact = await keep(memory, "The user lives in Sapporo", derived_from=tuple(
+        one.id for one in (await memory.session("s1"))[0]
+    ))
+    clock.turn(days=200)  # the turn's 90 days and the episode's 180 are over
+    await memory.maintain()
+    with pytest.raises(NotFound):
+        await memory.get(summarized.episode.memory.id)
+    assert (await memory.get(fact)).content == "The user lives in Sapporo"
+
+
+# ---- what is refused -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"content": ""},
+        {"content": " \n\t "},
+        {"content": "\u200b\u2060\ufeff"},
+        {"content": "a\0b"},
+        {"content": "half \ud83d a character"},
+        {"content": "text", "kind": Kind.EPISODE},
+        {"content": "text", "kind": Kind.DOCUMENT},
+        {"content": "text", "importance": 1.01},
+        {"content": "text", "importance": float("nan")},
+        {"content": "text", "confidence": -0.1},
+        {"content": "text", "expires_in_days": 0},
+        {"content": "text", "expires_in_days": float("inf")},
+        {"content": "text", "tags": tuple(map(str, range(100_000)))},
+        {"content": "text", "tags": ("t" * 65,)},
+        {"content": "text", "tags": ("a\0b",)},
+        {"content": "text", "key": "k" * 201},
+        {"content": "text", "namespace": "\u200b"},
+        {"content": "text", "speaker": "\ud800"},
+    ],
+)
+async def test_what_cannot_be_kept_is_refused_by_name_and_leaves_nothing(memory: MemoryService, wrong):
+    """B33, B27: junk is an error that names the field, and the next call works."""
+    field = [*wrong][-1]
+    with pytest.raises(InvalidInput, match=rf"(?s){field}.*(othing was saved|memory-mcp import)|{field}"):
+        await memory.store(NewMemory(**wrong))
+    assert await count(memory) == 0
+    assert (await memory.store(NewMemory("the next call"))).status == "stored"
+
+
+async def test_a_date_in_the_future_is_refused_where_it_must_be_past(memory: MemoryService, clock: Clock):
+    with pytest.raises(InvalidInput, match="created_at"):
+        await keep(memory, "text", created_at=clock() + timedelta(days=2))
+    assert await count(memory) == 0
+
+
+@pytest.mark.parametrize("size", [2_001, MAX_CONTENT])
+async def test_a_long_text_is_kept_whole(memory: MemoryService, size: int):
+    """B29."""
+    text = ("word " * (size // 5 + 1))[: size - 1] + "."
+    assert (await memory.get(await keep(memory, text))).content == text
+
+
+@pytest.mark.parametrize("size", [MAX_CONTENT + 1, 65_537, 1_000_001, 20_000_000])
+async def test_a_text_over_the_limit_is_refused_with_the_limit_and_the_way_out(memory: MemoryService, size: int):
+    """B29: never a cut with a success reply."""
+    with pytest.raises(InvalidInput, match=r"16,000.*nothing was saved.*import"):
+        await keep(memory, "x" * size)
+    assert await count(memory) == 0
+
+
+async def test_a_fact_at_the_end_of_a_long_text_is_found_by_its_meaning(real: MemoryService):
+    """B28: the whole text is embedded, and it comes back once."""
+    filler = "The committee discussed the minutes of the previous meeting and adjourned without a vote. "
+    long = filler * 160 + "My grandmother was born on a fishing boat near Bergen."
+    wanted = await keep(real, long)
+    for number in range(60):
+        await keep(real, f"Invoice {number} was paid by bank transfer on day {number} of the quarter.")
+    found = [hit.memory.id for hit in (await real.recall(Query("Where did Granny come into the world?"))).hits]
+    assert found[0] == wanted
+    assert found.count(wanted) == 1
+
+
+# ---- tags ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tag", "same"), [("Python", "PYTHON"), (" spaced tag ", "spaced tag"), ("a,b", "a,b"), ("100%", "100%"), ("日本", "日本")]
+)
+async def test_a_tag_is_read_by_one_rule_and_matched_whole(memory: MemoryService, tag: str, same: str):
+    """B30: by recall and by forget alike, and the counts are those of the rows."""
+    await keep(memory, "tagged", tags=(tag, "", "  "))
+    await keep(memory, "another", tags=("py", "10", "b", "spaced", "日"))
+    assert await ask(memory, tags=(same,)) == ["tagged"]
+    preview = await memory.forget(Selection(tags=(same,)))
+    done = await memory.forget(Selection(tags=(same,), confirm=preview.confirm))
+    assert (preview.count, len(done.ids)) == (1, 1)
+    assert await count(memory) == 1
+
+
+@pytest.mark.parametrize("tag", ["%", "_", "p_", "py%"])
+async def test_signs_of_patterns_mean_nothing_in_a_tag(memory: MemoryService, tag: str):
+    """B30."""
+    await keep(memory, "tagged", tags=("py",))
+    assert await ask(memory, tags=(tag,)) == []
+
+
+# ---- revising ------------------------------------------------------------------------------------------------------
+
+
+async def test_everything_but_the_text_can_be_revised(memory: MemoryService, clock: Clock):
+    kept = await keep(memory, "The kiln is fired on Fridays", tags=("old",))
+    clock.turn(hours=1)
+    revised = await memory.revise(
+        kept,
+        Revision(
+            importance=0.9, confidence=0.4, tags=("New", "new"), kind=Kind.DECISION, namespace="pottery", pinned=True,
+            expires_in_days=3,
+        ),
+    )  # fmt: skip
+    assert revised == await memory.get(kept)
+    assert (revised.importance, revised.confidence, revised.tags, revised.kind) == (0.9, 0.4, ("new",), Kind.DECISION)
+    assert (revised.namespace, revised.pinned) == ("pottery", True)
+    assert (revised.expires_at, revised.updated_at) == (clock() + timedelta(days=3), clock())
+    assert await ask(memory, "kiln", namespace="pottery", tags=("new",), kinds=(Kind.DECISION,)) == [revised.content]
+    assert await ask(memory, "kiln") == []
+    assert await ask(memory, "old", namespace="pottery") == []
+
+
+async def test_what_a_revision_does_not_name_stays(memory: MemoryService, clock: Clock):
+    kept = await memory.get(await keep(memory, "text", tags=("a",), kind=Kind.METRIC, importance=0.7))
+    revised = await memory.revise(kept.id, Revision(pinned=True))
+    assert (revised.tags, revised.importance, revised.expires_at) == (kept.tags, kept.importance, kept.expires_at)
+    assert (await memory.revise(kept.id, Revision(expires_in_days=0))).expires_at is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Revision(importance=2),
+        Revision(confidence=-1),
+        Revision(kind=Kind.EPISODE),
+        Revision(kind=Kind.TURN),
+        Revision(tags=("x" * 65,)),
+        Revision(namespace="n" * 201),
+        Revision(expires_in_days=-1),
+    ],
+)
+async def test_a_revision_out_of_bounds_is_refused_and_changes_nothing(memory: MemoryService, wrong: Revision):
+    kept = await memory.get(await keep(memory, "text"))
+    with pytest.raises((InvalidInput, Conflict)):
+        await memory.revise(kept.id, wrong)
+    assert await memory.get(kept.id) == kept
+
+
+async def test_only_a_memory_that_exists_can_be_revised(memory: MemoryService):
+    with pytest.raises(NotFound, match="no-such-id"):
+        await memory.revise("no-such-id", Revision(pinned=True))
+
+
+async def test_ratings_count_and_unknown_ids_are_left_out(memory: MemoryService):
+    kept = await keep(memory, "text")
+    assert await memory.rate([kept, "no-such-id"], useful=True) == [kept]
+    assert await memory.rate([kept], useful=False) == [kept]
+    rated = await memory.get(kept)
+    assert (rated.useful, rated.useless) == (1, 1)
+
+
+# ---- vectors that come later ---------------------------------------------------------------------------------------
+
+
+async def test_a_text_that_cannot_be_embedded_is_kept_found_by_words_and_mended(settings: Settings, clock: Clock):
+    """B32: the third of five; status shows it, and repair reaches zero."""
+    embedder = WordsEmbedder(hates={"three"})
+    async with memory_with(settings, lambda: embedder, clock) as memory:
+        stored = [await memory.store(NewMemory(f"Parcel {n} is in the cellar")) for n in ("one", "two", "three", "four")]
+        assert ["keyword" in one.notice for one in stored] == [False, False, True, False]
+        assert (await memory.stats()).awaiting_vectors == 1
+        assert any("wait" in one for one in await memory.problems())
+        assert len(await ask(memory, "parcel cellar")) == 4
+        embedder.hates.clear()
+        assert await memory.embed_pending() == 1
+        assert (await memory.stats()).awaiting_vectors == 0
+        assert (await memory.check()).problems == ()
+
+
+async def test_one_text_that_cannot_be_embedded_does_not_hold_up_the_others(settings: Settings, clock: Clock):
+    """B32: one bad item of a batch."""
+    async with memory_with(settings, None, clock) as memory:
+        for number in range(10):
+            await keep(memory, "a poisonous text" if number == 3 else f"text {number}")
+    async with memory_with(settings, lambda: WordsEmbedder(hates={"poison"}), clock) as memory:
+        assert await memory.embed_pending(batch=4) == 9
+        assert (await memory.stats()).awaiting_vectors == 1
+        assert await memory.embed_pending(batch=1) == 0
+
+
+async def test_another_model_never_meets_the_vectors_of_the_first(settings: Settings, clock: Clock):
+    """B13: other dimension, then other weights of the same dimension: by keyword, said, and no text is lost."""
+    others = [
+        WordsEmbedder(ModelIdentity("wide", "b" * 64, dimension=512)),
+        WordsEmbedder(ModelIdentity("words", "c" * 64, dimension=256)),
+    ]
+    async with memory_with(settings, WordsEmbedder, clock) as memory:
+        for number in range(10):
+            await keep(memory, f"Box {number} holds cables")
+    for other in others:
+        async with memory_with(settings, lambda other=other: other, clock) as memory:
+            found = await memory.recall(Query("cables"))
+            assert (found.mode, len(found.hits)) == ("keyword", 8)
+            assert repr(other.identity.name) in found.notice
+            stored = await memory.store(NewMemory(f"Stored beside {other.identity.checksum[0]}"))
+            assert "keyword" in stored.notice
+    async with memory_with(settings, WordsEmbedder, clock) as memory:
+        await memory.embed_pending()
+        stats = await memory.stats()
+        assert (stats.memories, stats.awaiting_vectors, stats.model) == (12, 0, "words")
+        found = await memory.recall(Query("cables"))
+        assert (found.mode, found.notice) == ("hybrid", "")
+
+
+async def test_memories_stored_without_a_model_get_their_vectors_when_there_is_one(settings: Settings, clock: Clock):
+    async with memory_with(settings, None, clock) as memory:
+        await keep(memory, "My sister plays the cello")
+    async with memory_with(settings, universal, clock) as memory:
+        await memory.embed_pending()
+        found = await memory.recall(Query("Which instrument does a member of my family play?"))
+        assert (found.mode, contents(found)) == ("hybrid", ["My sister plays the cello"])
