@@ -1,7 +1,8 @@
 """Recall of short facts by paraphrased questions: python benchmarks/facts.py --data FOLDER.
 
-The folder holds en_facts.jsonl and ja_facts.jsonl: lines of {"type": "fact", "id", "text"} and {"type": "query", "text",
-"gold", "lang"}. Each list is its own file of facts; `vectors alone` ranks the same facts by cosine only, in the same run.
+The folder holds en_facts.jsonl and ja_facts.jsonl: lines of {"type": "fact", "id", "text"} and
+{"type": "query", "text", "gold", "lang"}. Each list is its own file of facts; `vectors alone` ranks the same facts by
+cosine only, in the same run.
 """
 
 import argparse
@@ -21,9 +22,8 @@ from memory_mcp.models import NewMemory, Query
 from memory_mcp.service import MemoryService
 
 
-async def measure(path: Path, language: str) -> list[dict[str, Any]]:
+async def measure(lines: Sequence[dict[str, Any]], language: str) -> list[dict[str, Any]]:
     """Store the facts of one list, ask its questions both ways."""
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
     facts = [line for line in lines if line["type"] == "fact"]
     questions = [line for line in lines if line["type"] == "query" and line["lang"] == language]
     with tempfile.TemporaryDirectory() as folder:
@@ -71,9 +71,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", required=True, type=Path, help="folder with en_facts.jsonl and ja_facts.jsonl")
     folder = parser.parse_args().data
-    rows = [
-        row for language in ("en", "ja") for row in asyncio.run(measure(folder / f"{language}_facts.jsonl", language))
-    ]
+    rows: list[dict[str, Any]] = []
+    for language in ("en", "ja"):
+        lines = (folder / f"{language}_facts.jsonl").read_text().splitlines()
+        rows += asyncio.run(measure([json.loads(line) for line in lines], language))
     report("facts", rows)
 
 

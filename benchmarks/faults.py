@@ -1,7 +1,7 @@
 """Nothing acknowledged is ever lost: python benchmarks/faults.py [--writes 400] [--rounds 20] [--seconds 5].
 
-Part one: two servers write on one file while a third recalls. Part two: two servers write and are killed (SIGKILL) in the
-middle, again and again. Each time every memory whose store was answered must be there afterwards, and the file must
+Part one: two servers write on one file while a third recalls. Part two: two servers write and are killed (SIGKILL) in
+the middle, again and again. Each time every memory whose store was answered must be there afterwards, and the file must
 pass its checks.
 """
 

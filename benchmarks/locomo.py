@@ -1,8 +1,8 @@
 """Turn recall on LoCoMo conversations: python benchmarks/locomo.py --data PATH [--limit N].
 
 The conversations are CC BY-NC 4.0: they are read from a path and never shipped. One turn is one memory of kind `turn`,
-stored in its session in order; one file a conversation. Recall@k is the share of a question's evidence among the first k
-hits. Category 5 asks about the wrong person and is reported apart.
+stored in its session in order; one file a conversation. Recall@k is the share of a question's evidence among the first
+k hits. Category 5 asks about the wrong person and is reported apart.
 """
 
 import argparse

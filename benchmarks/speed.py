@@ -1,4 +1,4 @@
-"""Start-up, recall, store, memory and disk, through stdio as a host sees them: python benchmarks/speed.py [--sizes 1000 10000].
+"""Start-up, recall, store, memory and disk, as a host sees them: python benchmarks/speed.py [--sizes 1000 10000].
 
 The handshake is timed against a bare SDK server in the same run, in turn, because machines are noisy: read the ratio.
 """

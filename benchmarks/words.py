@@ -3,31 +3,36 @@
 import random
 from collections.abc import Iterator
 
-WHO = (
-    "Mara",
-    "Jonas",
-    "Aiko",
-    "Pedro",
-    "Lena",
-    "Tomasz",
-    "Ines",
-    "Ravi",
-    "Noor",
-    "Felix",
-    "Yuki",
-    "Oskar",
-    "Dana",
-    "Luis",
-)
+WHO = "Mara Jonas Aiko Pedro Lena Tomasz Ines Ravi Noor Felix Yuki Oskar Dana Luis".split()
 DOES = (
-    "prefers to review", "decided to rewrite", "moved the meeting about", "wrote down the numbers for", "asked to postpone",
-    "keeps a list of", "wants a reminder about", "finished the first draft of", "has doubts about", "took over the care of",
-)  # fmt: skip
+    "prefers to review",
+    "decided to rewrite",
+    "moved the meeting about",
+    "wrote down the numbers for",
+    "asked to postpone",
+    "keeps a list of",
+    "wants a reminder about",
+    "finished the first draft of",
+    "has doubts about",
+    "took over the care of",
+)
 WHAT = (
-    "the quarterly budget", "the garden irrigation", "the payment gateway", "her sister's wedding", "the marathon training",
-    "the museum archive", "the apartment lease", "the search index", "the violin lessons", "the supplier contract",
-    "the winter tyres", "the onboarding guide", "the allergy tests", "the release checklist", "the train tickets",
-)  # fmt: skip
+    "the quarterly budget",
+    "the garden irrigation",
+    "the payment gateway",
+    "her sister's wedding",
+    "the marathon training",
+    "the museum archive",
+    "the apartment lease",
+    "the search index",
+    "the violin lessons",
+    "the supplier contract",
+    "the winter tyres",
+    "the onboarding guide",
+    "the allergy tests",
+    "the release checklist",
+    "the train tickets",
+)
 WHEN = (
     "before breakfast",
     "every second Tuesday",

@@ -2,6 +2,6 @@
 
 import sys
 
-from memory_mcp.cli import main
+from memory_mcp.cli.entry import main
 
 sys.exit(main())

@@ -74,7 +74,7 @@ def shifted(values: Array, places: Places) -> Array:
 
 def decay(ages: Array, kinds: Sequence[str]) -> Array:
     """Fade with age in days: 1 when new, 1/2 after the kind's half-life; always 1 for kinds that do not fade."""
-    half_lives = np.array([HALF_LIVES.get(kind, NEVER) / DAY for kind in kinds])
+    half_lives = np.array([HALF_LIVES.get(kind, NEVER) / DAY for kind in kinds], np.float64)
     return 0.5 ** (np.maximum(ages, 0.0) / half_lives)
 
 

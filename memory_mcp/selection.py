@@ -47,7 +47,7 @@ def require_match(given: str, expected: str) -> None:
     """Refuse a handle that stands for another set than the present one."""
     if not hmac.compare_digest(given.encode(), expected.encode()):
         raise Conflict(
-            "The confirm handle does not stand for these memories (they changed, or it is of another selection or verb)."
+            "The confirm handle does not stand for these memories: they changed, or it is of another selection or verb."
             " Nothing was changed. Ask without confirm for a new preview."
         )
 

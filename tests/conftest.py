@@ -11,7 +11,7 @@ from mcp.client import Client
 
 from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
-from memory_mcp.server import MemoryServer, build_server
+from memory_mcp.server.server import MemoryServer, build_server
 from memory_mcp.service import MemoryService
 from tests.rawstdio import ERAS
 

@@ -68,7 +68,14 @@ async def memory_with(
     embeddings = Embeddings(load)
     meaning = Meaning(store, embeddings, patient=patient)
     memory = MemoryService(
-        store, meaning, embeddings, ExtractiveSummarizer(partial(embeddings.embed, wait=patient)), settings, now, Accesses(), "cli"
+        store,
+        meaning,
+        embeddings,
+        ExtractiveSummarizer(partial(embeddings.embed, wait=patient)),
+        settings,
+        now,
+        Accesses(),
+        "cli",
     )
     try:
         yield memory

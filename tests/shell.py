@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import memory_mcp.cli
-from memory_mcp.cli import main
+from memory_mcp.cli.entry import main
 
-CHECKOUT = Path(memory_mcp.cli.__file__).parents[1]
+CHECKOUT = Path(memory_mcp.cli.__file__).parents[2]
 
 COFFEE = "I take my coffee without milk"
 

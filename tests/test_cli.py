@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import sqlite_vec
 
-from memory_mcp.cli import main
-from memory_mcp.parser import VERBS, build_parser
+from memory_mcp.cli.entry import main
+from memory_mcp.cli.parser import VERBS, build_parser
 from memory_mcp.storage import driver
 from tests.shell import CHECKOUT, COFFEE, Shell, process
 
@@ -56,7 +56,7 @@ def test_the_overview_names_every_verb(capsys):
 @pytest.mark.parametrize("flag", ["--version", "--help"])
 def test_help_and_version_do_not_wait_for_the_heavy_libraries(flag):
     code = (
-        "import sys\nfrom memory_mcp.cli import main\n"
+        "import sys\nfrom memory_mcp.cli.entry import main\n"
         f"try: main([{flag!r}])\n"
         "except SystemExit: print(sorted({'mcp', 'numpy', 'sqlcipher3', 'anthropic'} & set(sys.modules)))"
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_mcp import demo
+from memory_mcp.cli import demo
 from memory_mcp.tokens import query_terms
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_mcp.parser import build_parser
+from memory_mcp.cli.parser import build_parser
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("skills/*/*.md")])

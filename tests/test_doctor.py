@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 import sqlite_vec
 
-import memory_mcp.doctor
+import memory_mcp.cli.doctor
 from memory_mcp.app import open_memory
+from memory_mcp.cli.doctor import Finding, examine
+from memory_mcp.cli.hosts import HOSTS, Launch, block
 from memory_mcp.config import Settings
-from memory_mcp.doctor import Finding, examine
-from memory_mcp.hosts import HOSTS, Launch, block
 from memory_mcp.models import NewMemory
 from memory_mcp.storage import driver
 
 pytestmark = pytest.mark.anyio
 
-CHECKOUT = Path(memory_mcp.doctor.__file__).parents[1]
+CHECKOUT = Path(memory_mcp.cli.doctor.__file__).parents[2]
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from memory_mcp.hosts import HOSTS, PREFERENCES, Entry, Launch, block, config_path, entries, this_installation, where
+from memory_mcp.cli.hosts import (
+    HOSTS,
+    PREFERENCES,
+    Entry,
+    Launch,
+    block,
+    config_path,
+    entries,
+    this_installation,
+    where,
+)
 
 LAUNCH = Launch("/opt/memory mcp/bin/memory-mcp", (), {"MEMORY_MCP_DB": '/home/え"x/memory.db'})
 

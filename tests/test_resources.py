@@ -12,9 +12,8 @@ from mcp_types import (
     ResourceUpdatedNotification,
 )
 
-from memory_mcp import addresses
 from memory_mcp.config import Settings
-from memory_mcp.server import build_server
+from memory_mcp.server.server import addresses, build_server
 from tests.rawstdio import ERAS
 
 pytestmark = pytest.mark.anyio

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from memory_mcp.server import INSTRUCTIONS, MemoryServer
-from memory_mcp.tools import offered
+from memory_mcp.server.server import INSTRUCTIONS, MemoryServer
+from memory_mcp.server.tools import offered
 
 pytestmark = pytest.mark.anyio
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -84,12 +85,12 @@ async def test_an_answer_of_weak_matches_says_so(real: MemoryService):
     "question",
     [
         "what?", "it's", "dark-mode", "GB/s", "20.04", "C#", "C++", "key:value", '"open', "(x", "AND", "a OR", "*",
-        "🦊", "NEAR(a b)", "^x", "-", "a\0b", "\ud83d", "%", "_", "' or 1=1 --", "col:*", "{x}", "?" * 4_000,
+        "🦊", "NEAR(a b)", "^x", "-", "a\0b", "half \ud83d", "%", "_", "' or 1=1 --", "col:*", "{x}", "?" * 4_000,
     ],
 )  # fmt: skip
 async def test_a_question_is_words_and_never_a_program(by_words: MemoryService, question: str):
     """B18: no error, and what holds the words is found."""
-    told = f"This holds {question.replace(chr(0), ' ').encode('utf-8', 'replace').decode()[:100]} as it is"
+    told = f"This holds {question.replace(chr(0), ' ').encode('utf-8', 'replace').decode()[:100]} in it"
     await keep(by_words, told)
     found = await by_words.recall(Query(question))
     assert found.mode == "keyword"
@@ -97,7 +98,7 @@ async def test_a_question_is_words_and_never_a_program(by_words: MemoryService, 
         assert contents(found) == [told]
 
 
-@pytest.mark.parametrize("blank", ["", "  ", "\n\t", "\0"])
+@pytest.mark.parametrize("blank", ["", "  ", "\n\t", "\0", "\ud83d"])
 async def test_a_blank_question_is_none(by_words: MemoryService, blank: str):
     """B18."""
     await keep(by_words, "text")
@@ -109,10 +110,7 @@ async def test_near_copies_give_way_to_other_answers(by_words: MemoryService):
     for number in range(9):
         await keep(by_words, f"The rooftop garden party starts on Saturday at seven o'clock sharp, note {number}")
     await keep(by_words, "A garden party needs lanterns")
-    await keep(by_words, "Bring chairs for the party")
-    assert {"A garden party needs lanterns", "Bring chairs for the party"} < set(
-        await ask(by_words, "rooftop garden party", limit=3)
-    )
+    assert (await ask(by_words, "rooftop garden party", limit=2))[1] == "A garden party needs lanterns"
 
 
 async def test_at_equal_relevance_the_more_important_fact_comes_first(by_words: MemoryService):
@@ -210,13 +208,8 @@ async def test_only_memories_with_all_the_tags_pass(by_words: MemoryService):
 )
 async def test_days_are_those_of_the_person_s_calendar(words_only: Settings, clock: Clock, zone: str, noon: datetime):
     """B23: half an hour before midnight is yesterday, half an hour after is today, whatever UTC says."""
-    midnight = datetime.fromisoformat(f"{noon:%Y-%m-%d}").replace(tzinfo=UTC) - (
-        noon.astimezone(__import__("zoneinfo").ZoneInfo(zone)).replace(tzinfo=UTC) - noon
-    )
+    midnight = datetime(noon.year, noon.month, noon.day, tzinfo=ZoneInfo(zone)).astimezone(UTC)
     async with memory_with(words_only.model_copy(update={"tz": zone}), None, clock) as memory:
-        first = memory.zone.utcoffset(datetime.fromisoformat(f"{noon:%Y-%m-%d}"))
-        assert first is not None
-        midnight = datetime.fromisoformat(f"{noon:%Y-%m-%d}").replace(tzinfo=UTC) - first
         clock.at = midnight - timedelta(minutes=30)
         await keep(memory, "said late")
         clock.at = midnight + timedelta(minutes=30)
@@ -232,9 +225,7 @@ async def test_days_are_those_of_the_person_s_calendar(words_only: Settings, clo
         assert await ask(memory, until=midnight.isoformat()) == ["said late"]
 
 
-async def test_a_question_about_a_period_is_answered_from_it_and_the_period_is_told(
-    real: MemoryService, clock: Clock
-):
+async def test_a_question_about_a_period_is_answered_from_it_and_the_period_is_told(real: MemoryService, clock: Clock):
     """B25: fifty old memories that share the question's words do not stand in the way."""
     for number in range(50):
         await keep(real, f"What happened tonight, evening {number}: we stayed at home tonight")

@@ -7,7 +7,19 @@ import pytest
 
 from memory_mcp.config import MAX_CONTENT, Settings
 from memory_mcp.errors import Conflict, InvalidInput, NotFound
-from memory_mcp.models import Conversation, Kind, Message, ModelIdentity, NewMemory, Query, Revision, Selection, Source, State, Trust
+from memory_mcp.models import (
+    Conversation,
+    Kind,
+    Message,
+    ModelIdentity,
+    NewMemory,
+    Query,
+    Revision,
+    Selection,
+    Source,
+    State,
+    Trust,
+)
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
 from tests.memories import WordsEmbedder, ask, contents, keep, memory_with, universal
@@ -206,9 +218,9 @@ async def test_the_turns_of_a_session_wait_for_its_summary_before_they_expire(me
 async def test_when_turns_expire_the_key_facts_learned_from_them_stay(memory: MemoryService, clock: Clock):
     said = Message("user", "I moved to Sapporo in March because of the new job.")
     summarized = await memory.summarize(Conversation("s1", messages=(said,)))
-    fact = await keep(memory, "The user lives in Sapporo", derived_from=tuple(
-        one.id for one in (await memory.session("s1"))[0]
-    ))
+    fact = await keep(
+        memory, "The user lives in Sapporo", derived_from=tuple(one.id for one in (await memory.session("s1"))[0])
+    )
     clock.turn(days=200)  # the turn's 90 days and the episode's 180 are over
     await memory.maintain()
     with pytest.raises(NotFound):
@@ -288,7 +300,8 @@ async def test_a_fact_at_the_end_of_a_long_text_is_found_by_its_meaning(real: Me
 
 
 @pytest.mark.parametrize(
-    ("tag", "same"), [("Python", "PYTHON"), (" spaced tag ", "spaced tag"), ("a,b", "a,b"), ("100%", "100%"), ("日本", "日本")]
+    ("tag", "same"),
+    [("Python", "PYTHON"), (" spaced tag ", "spaced tag"), ("a,b", "a,b"), ("100%", "100%"), ("日本", "日本")],
 )
 async def test_a_tag_is_read_by_one_rule_and_matched_whole(memory: MemoryService, tag: str, same: str):
     """B30: by recall and by forget alike, and the counts are those of the rows."""
@@ -376,7 +389,9 @@ async def test_a_text_that_cannot_be_embedded_is_kept_found_by_words_and_mended(
     """B32: the third of five; status shows it, and repair reaches zero."""
     embedder = WordsEmbedder(hates={"three"})
     async with memory_with(settings, lambda: embedder, clock) as memory:
-        stored = [await memory.store(NewMemory(f"Parcel {n} is in the cellar")) for n in ("one", "two", "three", "four")]
+        stored = [
+            await memory.store(NewMemory(f"Parcel {n} is in the cellar")) for n in ("one", "two", "three", "four")
+        ]
         assert ["keyword" in one.notice for one in stored] == [False, False, True, False]
         assert (await memory.stats()).awaiting_vectors == 1
         assert any("wait" in one for one in await memory.problems())

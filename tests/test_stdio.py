@@ -344,7 +344,7 @@ def test_an_unexpected_error_is_logged_without_content(db: Path):
 @pytest.mark.parametrize("heavy", ["numpy", "sqlcipher3", "anthropic", "memory_mcp.service", "memory_mcp.text"])
 def test_the_handshake_does_not_wait_for_heavy_imports(tmp_path: Path, heavy: str):
     """B04."""
-    ready = "import sys; from memory_mcp.server import build_server; from memory_mcp.config import Settings"
+    ready = "import sys; from memory_mcp.server.server import build_server; from memory_mcp.config import Settings"
     program = f"{ready}; build_server(Settings(db=sys.argv[1])).lowlevel; sys.exit({heavy!r} in sys.modules)"
     checkout = Path(__file__).parent.parent
     command = [sys.executable, "-c", program, tmp_path / "m.db"]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_mcp.cli.terminal import Screen, as_json, visible
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Memory
-from memory_mcp.terminal import Screen, as_json, visible
 
 MIDNIGHT = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
 

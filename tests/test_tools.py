@@ -11,7 +11,7 @@ from mcp.client import Client
 from mcp_types import CallToolResult, ElicitResult
 
 from memory_mcp.config import Settings
-from memory_mcp.server import build_server
+from memory_mcp.server.server import build_server
 from tests.rawstdio import ERAS
 
 pytestmark = pytest.mark.anyio

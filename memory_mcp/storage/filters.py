@@ -9,6 +9,12 @@ from memory_mcp.models import Filter, Kind, State, Trust
 Clause = tuple[str, dict[str, Any]]
 """An SQL condition and its named parameters."""
 
+AS_OF = """
+    m.created_at <= :f_as_of and (m.superseded_at is null or m.superseded_at > :f_as_of)
+    and (m.valid_from is null or m.valid_from <= :f_as_of) and (m.valid_to is null or m.valid_to > :f_as_of)
+"""
+"""Held true at that instant, as it was known then."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 KINDS, STATES, TRUSTS = tuple(Kind), tuple(State), tuple(Trust)
 
@@ -48,12 +54,7 @@ def clause(where: Filter) -> Clause:
             "f_now",
             to_ms(where.now) if where.now else None,
         ),
-        (
-            "m.created_at <= :f_as_of and (m.superseded_at is null or m.superseded_at > :f_as_of)"
-            " and (m.valid_from is null or m.valid_from <= :f_as_of) and (m.valid_to is null or m.valid_to > :f_as_of)",
-            "f_as_of",
-            to_ms(where.as_of) if where.as_of else None,
-        ),
+        (AS_OF, "f_as_of", to_ms(where.as_of) if where.as_of else None),
     ]
     parts = [sql for sql, _, value in conditions if value is not None]
     values = {name: value for _, name, value in conditions if value is not None}

@@ -114,7 +114,7 @@ def _nearest(connection: Connection, probe: Probe, where: Filter) -> Similaritie
     passing = f"from vec_bits v where v.model = :model and {condition}"
     few = connection.execute(
         f"select count(*) from (select 1 {passing} limit {EXACT_UP_TO + 1})",
-        values,  # noqa: S608
+        values,
     ).fetchone()[0]
     limited = (
         "" if few <= EXACT_UP_TO else "order by vec_distance_hamming(vec_bit(v.bits), vec_bit(:bits)) limit :limit"
@@ -123,7 +123,7 @@ def _nearest(connection: Connection, probe: Probe, where: Filter) -> Similaritie
         with near as materialized (select v.sentence, v.memory {passing} {limited})
         select near.memory, 1 - min(vec_distance_cosine(vec_int8(f.vector), vec_int8(:vector)))
         from near join vec_full f using (sentence) group by near.memory
-    """  # noqa: S608
+    """
     return _scored(connection, sql, values | {"limit": probe.dense_limit}, probe.vectors)
 
 
@@ -180,7 +180,7 @@ class _Postings:
         return table
 
     def best(self, connection: Connection, where: Filter, wanted: int) -> list[int]:
-        """Name the best holders that pass the filter: by weight of the terms they hold, looking on until enough pass."""
+        """Name the best holders that pass the filter: by the weight of their terms, looking on until enough pass."""
         if not self.frequencies.any():
             return []
         every = np.unique(np.concatenate([rows for rows, _ in self.found]))
@@ -199,7 +199,7 @@ def _passing(connection: Connection, rows: Rows, where: Filter) -> list[int]:
     """Keep those rows that the filter lets through, in their order."""
     condition, values = clause(where)
     found = connection.execute(
-        f"select m.row from memory m where m.row in (select value from json_each(:rows)) and {condition}",  # noqa: S608
+        f"select m.row from memory m where m.row in (select value from json_each(:rows)) and {condition}",
         values | {"rows": json.dumps(rows.tolist())},
     ).fetchall()
     kept = {row for (row,) in found}

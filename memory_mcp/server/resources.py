@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from mcp_types import Resource
 
-from memory_mcp import addresses, dates, privacy
+from memory_mcp import dates, privacy
 from memory_mcp.context import HEADER, render_memory, render_recall
 from memory_mcp.errors import NotFound
 from memory_mcp.models import Episode, Memory, Query
+from memory_mcp.server import addresses
 from memory_mcp.text import excerpt
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from mcp_types import (
     RequestId,
 )
 
-from memory_mcp.discovery import answer_probe, is_probe
-from memory_mcp.framing import read_message
-from memory_mcp.wire import Wire
+from memory_mcp.stdio.discovery import answer_probe, is_probe
+from memory_mcp.stdio.framing import read_message
+from memory_mcp.stdio.wire import Wire
 
 GRACE = 1.5  # seconds after the end of input in which accepted calls are finished (DESIGN section 7)
 LAST_CALL = 1.9  # seconds after which the process ends whatever hangs

@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 
 from memory_mcp.config import Settings
 from memory_mcp.errors import MemoryMcpError, StoreBusy, StoreUnavailable
-from memory_mcp.failures import report
+from memory_mcp.server.failures import report
 
 if TYPE_CHECKING:
     from memory_mcp.service import MemoryService  # brings numpy, for which the handshake must not wait

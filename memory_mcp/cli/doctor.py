@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from memory_mcp import hosts
 from memory_mcp.app import open_memory
+from memory_mcp.cli import hosts
 from memory_mcp.config import Settings
 from memory_mcp.errors import MemoryMcpError
 from memory_mcp.models import Filter

@@ -7,10 +7,10 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resolve import Elicit, ElicitationResult, Resolve
 from pydantic import BaseModel, Field
 
-from memory_mcp.arguments import MaybeSource, Words
-from memory_mcp.desk import Desk
 from memory_mcp.errors import Conflict
 from memory_mcp.models import Preview, Selection
+from memory_mcp.server.arguments import MaybeSource, Words
+from memory_mcp.server.desk import Desk
 
 SHOWN = 5
 NO_QUESTION = Preview(0, "")
@@ -55,7 +55,7 @@ def ask(found: Annotated[Preview, Resolve(find)]) -> Elicit[Agreement] | Agreeme
     """Ask. The handle is part of the question: if the memories change meanwhile, it is another question."""
     if not found.count:
         return Agreement(agreed=False)
-    from memory_mcp import replies  # noqa: PLC0415 - the handshake must not wait for what only calls need
+    from memory_mcp.server import replies  # noqa: PLC0415 - the handshake must not wait for what only calls need
 
     shown = [f"- {replies.quoted(memory.content, 120)}" for memory in found.sample[:SHOWN]]
     more = [f"... and {found.count - len(shown)} more"] if found.count > len(shown) else []

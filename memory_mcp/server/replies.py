@@ -9,7 +9,7 @@ from mcp_types import CallToolResult, TextContent
 from memory_mcp import privacy
 from memory_mcp.context import render_recall
 from memory_mcp.models import Forgotten, Preview, Recall, Stored, Summarized
-from memory_mcp.results import Facts
+from memory_mcp.server.results import Facts
 from memory_mcp.text import excerpt
 
 if TYPE_CHECKING:

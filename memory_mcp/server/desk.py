@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from memory_mcp.notices import Notices
-from memory_mcp.opening import Opening
+from memory_mcp.server.notices import Notices
+from memory_mcp.server.opening import Opening
 
 
 @dataclass(frozen=True)

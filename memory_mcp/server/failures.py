@@ -8,8 +8,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
-from memory_mcp.arguments import explain
 from memory_mcp.errors import InvalidInput, MemoryMcpError, NotFound
+from memory_mcp.server.arguments import explain
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from memory_mcp.wire import ENDS_KEPT, MAX_LINE, Overlong
+from memory_mcp.stdio.wire import ENDS_KEPT, MAX_LINE, Overlong
 
 # A bracket, a number, or a whole string (or what is left of one at a cut): enough to know how deep a key lies.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|$)|[\[\]{}]|-?\d+')

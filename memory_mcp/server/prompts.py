@@ -6,10 +6,10 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.mcpserver.prompts.base import PromptArgument
 
-from memory_mcp import addresses
-from memory_mcp.desk import Desk
 from memory_mcp.errors import InvalidInput, NotFound
 from memory_mcp.models import Query
+from memory_mcp.server import addresses
+from memory_mcp.server.desk import Desk
 
 Ctx = Context[Desk]
 
@@ -44,7 +44,8 @@ async def briefing(ctx: Ctx, task: str = "") -> str:
 
 async def summarize_session(ctx: Ctx, session_id: str) -> str:
     """Ask the model to keep a session as an episode, from what it saw and from the turns that were kept."""
-    from memory_mcp import privacy, resources  # noqa: PLC0415 - as above
+    from memory_mcp import privacy  # noqa: PLC0415 - as above
+    from memory_mcp.server import resources  # noqa: PLC0415 - as above
 
     name = session_id.strip()
     if not name:

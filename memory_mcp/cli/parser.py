@@ -4,8 +4,8 @@ from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from memory_mcp import commands, housekeeping
-from memory_mcp.hosts import HOSTS, PREFERENCES
+from memory_mcp.cli import commands, housekeeping
+from memory_mcp.cli.hosts import HOSTS, PREFERENCES
 from memory_mcp.models import Kind, Outcome, Source
 from memory_mcp.release import installed_version
 

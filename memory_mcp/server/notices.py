@@ -10,9 +10,9 @@ import anyio
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
 
-from memory_mcp.addresses import BRIEFING, EPISODES, LISTED, STATS
 from memory_mcp.errors import MemoryMcpError
-from memory_mcp.opening import Opening
+from memory_mcp.server.addresses import BRIEFING, EPISODES, LISTED, STATS
+from memory_mcp.server.opening import Opening
 
 if TYPE_CHECKING:
     from memory_mcp.service import MemoryService  # brings numpy, for which the handshake must not wait

@@ -14,12 +14,12 @@ from types import FrameType
 from typing import NoReturn
 
 from memory_mcp import dates
+from memory_mcp.cli.parser import build_parser
+from memory_mcp.cli.terminal import Screen, visible
 from memory_mcp.config import Settings, variable
 from memory_mcp.errors import MemoryMcpError
-from memory_mcp.parser import build_parser
 from memory_mcp.release import installed_version
-from memory_mcp.terminal import Screen, visible
-from memory_mcp.wire import Wire
+from memory_mcp.stdio.wire import Wire
 
 DONE, FAILED, FAULT, INTERRUPTED = 0, 1, 3, 130
 
@@ -80,7 +80,7 @@ def _serve(settings: Settings) -> int:
     if sys.stdin and sys.stdin.isatty():
         print(HINT, file=sys.stderr)
     wire = Wire.claim()
-    from memory_mcp.server import serve  # noqa: PLC0415 - libraries print while they are imported: after the claim
+    from memory_mcp.server.server import serve  # noqa: PLC0415 - libraries print while they are imported: after the claim
 
     serve(settings, wire)
     return DONE

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from memory_mcp.cli.terminal import Screen
 from memory_mcp.models import (
     Forgotten,
     Hit,
@@ -18,7 +19,6 @@ from memory_mcp.models import (
     Source,
     Stored,
 )
-from memory_mcp.terminal import Screen
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.service import MemoryService

@@ -31,16 +31,16 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 from pydantic import AnyUrl, ValidationError
 
-from memory_mcp import addresses, failures, prompts, tools
-from memory_mcp.arguments import prepare
 from memory_mcp.config import Settings
-from memory_mcp.desk import Desk
 from memory_mcp.errors import MemoryMcpError
-from memory_mcp.notices import Notices
-from memory_mcp.opening import Opening
 from memory_mcp.release import installed_version
-from memory_mcp.stdio import run
-from memory_mcp.wire import Wire
+from memory_mcp.server import addresses, failures, prompts, tools
+from memory_mcp.server.arguments import prepare
+from memory_mcp.server.desk import Desk
+from memory_mcp.server.notices import Notices
+from memory_mcp.server.opening import Opening
+from memory_mcp.stdio.runner import run
+from memory_mcp.stdio.wire import Wire
 
 NAME = "memory-mcp"
 
@@ -136,7 +136,7 @@ class MemoryServer(MCPServer[Desk]):
         """
         try:
             service = await self.desk.memory.service()
-            from memory_mcp import resources  # noqa: PLC0415 - the handshake must not wait for what only calls need
+            from memory_mcp.server import resources  # noqa: PLC0415 - the handshake must not wait for what only calls need
 
             return addresses.fixed() + await resources.listed(service)
         except MemoryMcpError as error:
@@ -154,7 +154,7 @@ class MemoryServer(MCPServer[Desk]):
         del context
         try:
             service = await self.desk.memory.service()
-            from memory_mcp import resources  # noqa: PLC0415 - as above
+            from memory_mcp.server import resources  # noqa: PLC0415 - as above
 
             content = await resources.read(str(uri), service)
         except MemoryMcpError as error:

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from pydantic import SecretStr
 
-from memory_mcp import hosts
+from memory_mcp.cli import hosts
+from memory_mcp.cli.terminal import Screen
 from memory_mcp.config import Settings, given, variable
-from memory_mcp.terminal import Screen
 
 KEPT_BACK = "key"
 PATHS = {"db", "key_file"}
@@ -86,7 +86,7 @@ def _print_block(settings: Settings, args: Namespace, screen: Screen) -> None:
 
 async def doctor(settings: Settings, args: Namespace, screen: Screen) -> int:
     """Check every part for real. The exit code is 1 if anything loses quality."""
-    from memory_mcp.doctor import examine  # noqa: PLC0415 - --help must not wait for the libraries behind it
+    from memory_mcp.cli.doctor import examine  # noqa: PLC0415 - --help must not wait for the libraries behind it
 
     findings = await examine(settings, args.environ)
     sick = [finding for finding in findings if finding.status == "problem"]
@@ -98,6 +98,6 @@ async def doctor(settings: Settings, args: Namespace, screen: Screen) -> int:
 
 async def demo(_settings: Settings, _args: Namespace, screen: Screen) -> int:
     """Show the main job on a temporary file."""
-    from memory_mcp.demo import run  # noqa: PLC0415 - as in doctor
+    from memory_mcp.cli.demo import run  # noqa: PLC0415 - as in doctor
 
     return await run(lambda text: screen.answer(text, text))

@@ -1,0 +1,1 @@
+"""The protocol face: what a host sees of the memory."""

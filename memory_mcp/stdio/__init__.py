@@ -1,0 +1,1 @@
+"""How a server lives on two pipes."""
