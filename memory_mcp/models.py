@@ -341,12 +341,16 @@ class Summarized:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a wide forget would touch, and the handle that confirms exactly that."""
+    """What a wide forget would touch, and the handle that confirms exactly that.
+
+    `count` and `ids` are what was selected; `cascaded` would go with it.
+    """
 
     count: int
     confirm: str
     sample: tuple[Memory, ...] = ()
     ids: tuple[str, ...] = ()
+    cascaded: tuple[str, ...] = ()
 
 
 Verification = Literal["clean", "pending", "residue", "unverified"]
@@ -372,13 +376,15 @@ class Forgotten:
 class ModelIdentity:
     """Which model made a vector; vectors of different identities are never compared.
 
-    `ceiling` is the cosine that counts as full agreement for this model (research: USE .56, MiniLM .63).
+    `ceiling` is the cosine that counts as full agreement for this model (research: USE .56, MiniLM .63); `prefix` is what
+    the model wants before each stored text.
     """
 
     name: str
     checksum: str
     dimension: int
     ceiling: float = 0.6
+    prefix: str = ""
 
 
 @dataclass(frozen=True)

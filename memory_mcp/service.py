@@ -376,12 +376,13 @@ class MemoryService:
         ids = [memory_id for memory_id, _ in versions]
         if chosen.ids and len(ids) <= MAX_FORGET_AT_ONCE:
             return ids
-        expected = selection.handle(await self.db.secret(), verb, versions)
+        along = await self.db.carried_along(ids) if verb == "forget" else ()
+        expected = selection.handle(await self.db.secret(), verb, versions + await self.db.versions(along))
         if chosen.confirm:
             selection.require_match(chosen.confirm, expected)
             return ids
         sample = await self.db.get(ids[:SAMPLE])
-        return Preview(len(ids), expected if ids else "", tuple(sample), tuple(ids))
+        return Preview(len(ids), expected if ids else "", tuple(sample), tuple(ids), along)
 
     # ---- tend --------------------------------------------------------------------------------------------------
 

@@ -80,6 +80,16 @@ def test_a_probe_may_be_followed_by_a_handshake(db: Path, version: str):
         assert server.end_input() == 0
 
 
+def test_a_probe_of_an_unknown_version_is_refused_and_a_handshake_may_follow(db: Path):
+    with RawServer(db, WORDS_ONLY) as server:
+        probe = envelope()
+        probe["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2099-01-01"
+        refused = server.call("server/discover", probe)["error"]
+        assert (refused["code"], refused["data"]["supported"]) == (-32022, [MODERN])
+        assert server.initialize(VERSIONS[-1])["result"]["protocolVersion"] == VERSIONS[-1]
+        assert server.end_input() == 0
+
+
 def test_a_probe_is_answered_in_the_sdk_s_own_words(db: Path):
     with RawServer(db, WORDS_ONLY) as server:
         ours = server.call("server/discover", envelope())["result"]

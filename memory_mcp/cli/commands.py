@@ -231,7 +231,8 @@ async def _agreed(act: Callable[[Selection], Awaitable[T | Preview]], args: Name
         screen.answer(asdict(outcome), NOTHING_FOUND)
         return None
     screen.answer(asdict(outcome), *map(screen.summary, outcome.sample), *_beyond_sample(outcome))
-    if not screen.agrees(f"{args.verb.capitalize()} these {outcome.count}?"):
+    along = f" and the {len(outcome.cascaded)} that hang on them" if outcome.cascaded else ""
+    if not screen.agrees(f"{args.verb.capitalize()} these {outcome.count}{along}?"):
         screen.note(
             f"Nothing was changed. To {args.verb} these {outcome.count}, repeat it with --confirm {outcome.confirm}"
         )

@@ -114,8 +114,10 @@ def load_sentence_transformer(name: str) -> SentenceTransformersEmbedder:
         raise EmbedderUnavailable(f"The model in {folder} does not say how long its vectors are.")
     checksum = _checksum(folder)
     known_as = folder.name if Path(name).expanduser().is_dir() else name
-    identity = ModelIdentity(known_as, checksum, dimension, CEILINGS.get(checksum, ModelIdentity.ceiling))
-    return SentenceTransformersEmbedder(model, identity, prefixes_for(known_as, model.prompts))
+    prefixes = prefixes_for(known_as, model.prompts)
+    ceiling = CEILINGS.get(checksum, ModelIdentity.ceiling)
+    identity = ModelIdentity(known_as, checksum, dimension, ceiling, prefixes.text)
+    return SentenceTransformersEmbedder(model, identity, prefixes)
 
 
 def prefixes_for(name: str, prompts: dict[str, str]) -> Prefixes:

@@ -59,7 +59,10 @@ def ask(found: Annotated[Preview, Resolve(find)]) -> Elicit[Agreement] | Agreeme
 
     shown = [f"- {replies.quoted(memory.content, 120)}" for memory in found.sample[:SHOWN]]
     more = [f"... and {found.count - len(shown)} more"] if found.count > len(shown) else []
-    question = f"Forget {found.count} {'memory' if found.count == 1 else 'memories'} for good? (set {found.confirm})"
+    along = f", and {len(found.cascaded)} that hang on them," if found.cascaded else ""
+    question = (
+        f"Forget {found.count} {'memory' if found.count == 1 else 'memories'}{along} for good? (set {found.confirm})"
+    )
     return Elicit("\n".join([question, *shown, *more]), Agreement)
 
 
@@ -72,4 +75,4 @@ def decision(found: Preview, answer: ElicitationResult[Agreement]) -> str:
         return ""
     if isinstance(answer, AcceptedElicitation) and answer.data.agreed:
         return found.confirm
-    raise Conflict("The user was asked and did not agree. Nothing was changed.")
+    raise Conflict("The question was declined, by the user or by a host that runs unattended. Nothing was changed.")

@@ -67,14 +67,15 @@ def of_summarize(summarized: Summarized, room: int) -> CallToolResult:
 
 def of_preview(preview: Preview, verb: str, room: int) -> CallToolResult:
     """Say what a wide forget, archive or restore would touch, and how to confirm it."""
-    again = f"Nothing was changed yet. To {verb} exactly these, call again the same way with confirm."
+    along = f" {len(preview.cascaded)} more that hang on them would go too (cascaded)." if preview.cascaded else ""
+    again = f"Nothing was changed yet.{along} To {verb} exactly these, call again the same way with confirm."
     notice = again if preview.count else "Nothing matches, and nothing was changed."
 
     def shown(share: int) -> Facts:
         sample = [{"id": memory.id, "content": quoted(memory.content, share)} for memory in preview.sample]
-        return _given(confirm=preview.confirm, sample=sample[: share // SHORTEST], notice=notice) | {
-            "count": preview.count
-        }
+        cascaded = list(preview.cascaded)
+        facts = _given(confirm=preview.confirm, sample=sample[: share // SHORTEST], cascaded=cascaded, notice=notice)
+        return facts | {"count": preview.count}
 
     return _fitted(shown, room)
 

@@ -26,7 +26,7 @@ from mcp_types import (
     RequestId,
 )
 
-from memory_mcp.stdio.discovery import answer_probe, is_probe
+from memory_mcp.stdio.discovery import answer_probe, probed_version
 from memory_mcp.stdio.framing import read_message
 from memory_mcp.stdio.wire import Wire
 
@@ -175,8 +175,8 @@ class Reader:
     async def _hand_on(self, message: JSONRPCMessage) -> None:
         if isinstance(message, JSONRPCError):
             await self.to_client.send(SessionMessage(message))
-        elif isinstance(message, JSONRPCRequest) and not self.opened and is_probe(message):
-            await self.to_client.send(SessionMessage(answer_probe(self.server, message.id)))
+        elif isinstance(message, JSONRPCRequest) and not self.opened and probed_version(message):
+            await self.to_client.send(SessionMessage(answer_probe(self.server, message)))
         else:
             self.opened = self.opened or isinstance(message, JSONRPCRequest)
             self.owed.note_incoming(message)

@@ -51,6 +51,14 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
     return erased
 
 
+def carried_along(connection: Connection, ids: Sequence[str]) -> tuple[str, ...]:
+    """Name what a forget of these would take with it, oldest first."""
+    asked = _rows(connection, ids)
+    return tuple(
+        name for name in ids_of(connection, sorted(_closure(connection, set(asked.values())))) if name not in asked
+    )
+
+
 def _rows(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
     return dict(
         connection.execute(

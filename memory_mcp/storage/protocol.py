@@ -210,6 +210,10 @@ class Store(Protocol):
         """Archive or restore; returns the ids that changed. A restore into an occupied key slot raises `Conflict`."""
         ...
 
+    async def carried_along(self, ids: Sequence[str]) -> tuple[str, ...]:
+        """Name what a forget of these memories would take with it: older versions, and key facts of nothing else."""
+        ...
+
     async def forget(self, ids: Sequence[str], *, now: datetime, door: str, cascade: bool = True) -> Forgotten:
         """Erase memories from rows, words, vectors, log and free pages, with key facts that have no other evidence.
 

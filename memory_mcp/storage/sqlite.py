@@ -16,7 +16,19 @@ from memory_mcp.models import (
     State,
     Stats,
 )
-from memory_mcp.storage import driver, episodes, listing, memories, place, revising, search, upkeep, vectors, words
+from memory_mcp.storage import (
+    driver,
+    episodes,
+    erasure,
+    listing,
+    memories,
+    place,
+    revising,
+    search,
+    upkeep,
+    vectors,
+    words,
+)
 from memory_mcp.storage.audit import Act
 from memory_mcp.storage.database import Database, open_database
 from memory_mcp.storage.eraser import Eraser
@@ -116,6 +128,10 @@ class SqliteStore:
     async def set_state(self, ids: Sequence[str], state: State, *, now: datetime, door: str) -> list[str]:
         """Archive or restore."""
         return await self._database.write(revising.set_state, ids, state, Act(door, to_ms(now)))
+
+    async def carried_along(self, ids: Sequence[str]) -> tuple[str, ...]:
+        """Name what a forget would take with it."""
+        return await self._database.read(erasure.carried_along, ids)
 
     async def forget(self, ids: Sequence[str], *, now: datetime, door: str, cascade: bool = True) -> Forgotten:
         """Erase memories and verify it."""

@@ -86,8 +86,8 @@ def use_model(connection: Connection, identity: ModelIdentity, now: int) -> bool
         return False
     connection.execute(
         """
-        insert into embedding_model (name, checksum, dimension, ceiling, created_at)
-        values (:name, :checksum, :dimension, :ceiling, :now) on conflict do nothing
+        insert into embedding_model (name, checksum, dimension, ceiling, prefix, created_at)
+        values (:name, :checksum, :dimension, :ceiling, :prefix, :now) on conflict do nothing
         """,
         asdict(identity) | {"now": now},
     )
@@ -105,7 +105,10 @@ def _any_vectors(connection: Connection) -> bool:
 
 def _number(connection: Connection, identity: ModelIdentity) -> int | None:
     found = connection.execute(
-        "select number from embedding_model where (name, checksum, dimension) = (:name, :checksum, :dimension)",
+        """
+        select number from embedding_model
+        where (name, checksum, dimension, prefix) = (:name, :checksum, :dimension, :prefix)
+        """,
         asdict(identity),
     ).fetchone()
     return found[0] if found else None

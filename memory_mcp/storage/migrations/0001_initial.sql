@@ -157,7 +157,8 @@ create table embedding_model (
     dimension  integer not null,
     ceiling    real not null,                       -- the cosine that counts as full agreement
     created_at integer not null,
-    unique (name, checksum, dimension)
+    prefix     text not null default '',            -- what the model wants before each stored text
+    unique (name, checksum, dimension, prefix)
 ) strict;
 
 -- One sentence of a memory: sign bits for the scan, and what a search filters by, as integers beside them.
