@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-WHO = "Mara Jonas Aiko Pedro Lena Tomasz Ines Ravi Noor Felix Yuki Oskar Dana Luis".split()
+WHO = ("Mara", "Jonas", "Aiko", "Pedro", "Lena", "Tomasz", "Ines", "Ravi", "Noor", "Felix", "Yuki", "Oskar", "Dana")
 DOES = (
     "prefers to review",
     "decided to rewrite",

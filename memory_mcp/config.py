@@ -74,15 +74,15 @@ class Settings(BaseModel):
     )
     capture: bool = Field(
         False,
-        description="`on`: hooks may keep the turns of conversations.",
+        description="`on`: hooks may keep the turns of conversations. No hook is part of this version yet.",
     )
     ttl: dict[Kind, int | None] = Field(
         default_factory=lambda: dict[Kind, int | None](DEFAULT_LIFETIMES),
         description="Days to live by kind, such as `turn=30,episode=365`, or `lean`; `never` for no end.",
     )
-    summarizer: Literal["host", "extractive", "anthropic"] = Field(
+    summarizer: Literal["host", "extractive"] = Field(
         "host",
-        description="Who summarizes when the host did not: `host` and `extractive` stay on this machine.",
+        description="Who summarizes bare messages: both names mean the extractive summarizer of this machine, for now.",
     )
     key_file: Path | None = Field(
         None,

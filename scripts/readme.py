@@ -39,6 +39,12 @@ def modules() -> str:
     return "\n".join(rows)
 
 
+def results() -> str:
+    """Join the tables that the benchmarks wrote last."""
+    files = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+    return "\n\n".join(file.read_text(encoding="utf-8").strip() for file in files)
+
+
 def filled(document: str, name: str, table: str) -> str:
     """Replace what stands between the markers of that name."""
     begin, end = f"<!-- {name}:begin -->\n", f"\n<!-- {name}:end -->"
@@ -65,6 +71,7 @@ def _contents(name: str) -> Iterator[tuple[str, str]]:
 TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "README.md": ("settings", settings),
     "docs/architecture.md": ("modules", modules),
+    "benchmarks/README.md": ("results", results),
 }
 
 
