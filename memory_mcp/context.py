@@ -27,8 +27,8 @@ TIMED = frozenset({Kind.TURN, Kind.EPISODE, Kind.METRIC})
 BARE = frozenset({"kind", "created_at", "label", "state", "outcome", "trust"})
 """Facts that speak for themselves."""
 
-UNBOUNDED = frozenset({"speaker", "session_id", "key", "title", "tags", "namespace"})
-"""Facts that somebody named, at any length."""
+ESSENTIAL = BARE | {"id", "score"}
+"""Facts that every entry has room for; the others are names of any length, and what goes with them."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _within(page: "_Page", limit: int) -> Rendered | None:
 
 @dataclass(frozen=True)
 class _Page:
-    """An answer about to be written; with `essential`, labels that may be long are left out."""
+    """An answer about to be written; with `essential`, labels that it can do without are left out."""
 
     recall: Recall
     zone: tzinfo
@@ -161,8 +161,8 @@ def _hit_facts(hit: Hit, content: str, zone: tzinfo, *, essential: bool = False)
         facts |= {"label": hit.label, "score": round(hit.score, 2)}
     if hit.outcome:
         facts["outcome"] = str(hit.outcome)
-    if essential and facts.keys() & UNBOUNDED:
-        facts = {name: value for name, value in facts.items() if name not in UNBOUNDED} | {"shortened": True}
+    if essential and not facts.keys() <= ESSENTIAL:
+        facts = {name: value for name, value in facts.items() if name in ESSENTIAL} | {"shortened": True}
     if _size(content) < _size(privacy.quote(hit.memory.content)):
         facts["excerpt"] = True
     return facts

@@ -23,7 +23,6 @@ HALF_LIVES: dict[str, timedelta] = {
 }
 
 DAY = timedelta(days=1)
-NEVER = timedelta.max
 
 
 def term_weights(frequencies: Places, memories: int) -> Array:
@@ -47,7 +46,8 @@ def coverage(weights: Array, shares: Array) -> Array:
     `weights` has a value a term, `shares` a row a term and a column a memory. Zeros where there is no term.
     """
     total = weights.sum()
-    return np.minimum(weights @ shares / total, 1.2) if total > 0 else np.zeros(shares.shape[1])
+    shared: Array = weights @ shares / total if total > 0 else np.zeros(shares.shape[1])
+    return np.minimum(shared, 1.2)
 
 
 def meaning(cosines: Array, ceiling: float) -> Array:
@@ -74,7 +74,7 @@ def shifted(values: Array, places: Places) -> Array:
 
 def decay(ages: Array, kinds: Sequence[str]) -> Array:
     """Fade with age in days: 1 when new, 1/2 after the kind's half-life; always 1 for kinds that do not fade."""
-    half_lives = np.array([HALF_LIVES.get(kind, NEVER) / DAY for kind in kinds], np.float64)
+    half_lives = np.array([HALF_LIVES[kind] / DAY if kind in HALF_LIVES else np.inf for kind in kinds], np.float64)
     return 0.5 ** (np.maximum(ages, 0.0) / half_lives)
 
 

@@ -19,8 +19,11 @@ AT_MOST = 100_000
 
 
 async def resolve(store: Store, selection: Selection, where: Filter) -> Versions:
-    """Find the memories that a selection means, in its narrowest sense: every selector holds, every word occurs."""
-    wide = (selection.query, selection.tags, selection.session_id, selection.source, selection.before)
+    """Find the memories that a selection means, in its narrowest sense: every selector holds, every word occurs.
+
+    `where` is the selection as it was read: a tag of blanks, which selects nothing, is not in it.
+    """
+    wide = (selection.query, where.tags, where.session_id, where.source, where.until)
     if selection.ids:
         if any(wide):
             raise InvalidInput("ids are exact: give them alone, without query, tags, session_id, source or before.")

@@ -1,6 +1,7 @@
 """Fills in what the documents repeat from the code: readme.py FOLDER [--check], FOLDER being the project's root."""
 
 import ast
+import json
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -68,17 +69,46 @@ def _contents(name: str) -> Iterator[tuple[str, str]]:
             yield file.relative_to(PACKAGE).as_posix(), docstring.splitlines()[0]
 
 
-TABLES: dict[str, tuple[str, Callable[[], str]]] = {
-    "README.md": ("settings", settings),
-    "docs/architecture.md": ("modules", modules),
-    "benchmarks/README.md": ("results", results),
+FIGURES = {
+    "locomo": ("questions", "categories 1-4", "recall@10", "LoCoMo dialogues, evidence turn among the first ten"),
+    "facts": ("facts", "en, recall", "recall@5", "reworded questions, English facts, among the first five"),
+    "facts ja": ("facts", "ja, recall", "recall@5", "reworded questions, Japanese facts, among the first five"),
+    "speed ratio": ("what", "handshake ratio, median of pairs", "value", "handshake, times a bare SDK server"),
+    "speed first": ("what", "first recall by meaning after the handshake", "p50_ms", "first recall by meaning, ms"),
+    "speed 1": ("what", "recall, 1,000 memories", "p50_ms", "recall at 1,000 memories, ms, median"),
+    "speed 10": ("what", "recall, 10,000 memories", "p50_ms", "recall at 10,000 memories, ms, median"),
+    "speed store": ("what", "store, 10,000 memories", "p50_ms", "store at 10,000 memories, ms, median"),
+    "speed disk": ("what", "bytes on disk a memory, 10,000 memories", "value", "bytes on disk a memory of 120 characters"),
+    "faults": ("trial", "two write, one recalls", "lost", "lost of what two servers stored together"),
+    "faults kill": ("trial", "kill -9", "lost", "lost of what killed servers had acknowledged"),
 }
+"""Which results the README shows: the benchmark, the row, the column, and what it is for people."""
+
+
+def figures() -> str:
+    """Render the chosen results, each with the benchmark that measures it again."""
+    lines = ["| measured | | by |", "|---|---|---|"]
+    for key, (column, row, value, meaning) in FIGURES.items():
+        name = key.split()[0]
+        result = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text(encoding="utf-8"))
+        [found] = (one for one in result["rows"] if str(one.get(column, "")).startswith(row))
+        shown = f"{found[value]:.3f}".rstrip("0").rstrip(".") if isinstance(found[value], float) else found[value]
+        lines.append(f"| {meaning} | {shown} | `benchmarks/{name}.py` |")
+    return "\n".join(lines)
+
+
+TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
+    ("README.md", "settings", settings),
+    ("README.md", "figures", figures),
+    ("docs/architecture.md", "modules", modules),
+    ("benchmarks/README.md", "results", results),
+)
 
 
 def main(folder: Path, *, check: bool) -> str:
     """Fill in the documents, or with `check` name those that are not up to date ('': all are)."""
     stale: list[str] = []
-    for name, (marker, render) in TABLES.items():
+    for name, marker, render in TABLES:
         old = (folder / name).read_text(encoding="utf-8")
         new = filled(old, marker, render())
         if new != old and check:

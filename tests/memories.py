@@ -4,7 +4,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from zlib import crc32
 
@@ -64,7 +64,7 @@ async def memory_with(
     extension: str = "",
 ) -> AsyncIterator[MemoryService]:
     """Open a memory with this model; `patient` waits for it, as a shell command does and a server does not."""
-    store = await open_store(settings.db, now=now, extension=extension)
+    store = await open_store(settings.db, now=now, extension=extension, patience=timedelta(seconds=0.2))
     embeddings = Embeddings(load)
     meaning = Meaning(store, embeddings, patient=patient)
     memory = MemoryService(

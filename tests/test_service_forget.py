@@ -20,6 +20,7 @@ from memory_mcp.models import (
     State,
 )
 from memory_mcp.service import MemoryService
+from memory_mcp.storage import driver
 from tests.conftest import Clock
 from tests.memories import ask, keep, memory_with
 
@@ -229,8 +230,6 @@ async def test_a_forgotten_fact_marks_its_session_to_be_summarized_again(memory:
 
 async def test_an_unfinished_erasure_is_finished_by_the_upkeep(words_only: Settings, clock: Clock):
     """A reader of another process keeps the log alive for a while."""
-    from memory_mcp.storage import driver
-
     async with memory_with(words_only, None, clock) as memory:
         kept = await keep(memory, "My locker number is 4711")
         reader = driver.connect(words_only.db)
