@@ -10,9 +10,10 @@ from functools import partial
 from memory_mcp.config import Settings
 from memory_mcp.embedding import Embeddings, load_embedder
 from memory_mcp.errors import MemoryMcpError
+from memory_mcp.finding import Accesses, Finder
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import utc_now
-from memory_mcp.service import Accesses, MemoryService
+from memory_mcp.service import MemoryService
 from memory_mcp.storage import open_store
 from memory_mcp.summarizers import ExtractiveSummarizer
 
@@ -33,14 +34,15 @@ async def open_memory(
     serves = door in {"mcp", "web"}
     store = await open_store(settings.db, key=settings.encryption_key(), now=now)
     embeddings = Embeddings(load_embedder(settings.model))
+    meaning = Meaning(store, embeddings, patient=not serves)
     memory = MemoryService(
         store,
-        Meaning(store, embeddings, patient=not serves),
+        meaning,
         embeddings,
         ExtractiveSummarizer(partial(embeddings.embed, wait=not serves)),
         settings,
         now,
-        Accesses(),
+        Finder(store, meaning, settings, now, Accesses()),
         door,
     )
     tasks = (_repeat(memory.maintain), _catch_up(memory)) if serves else ()

@@ -376,8 +376,8 @@ class Forgotten:
 class ModelIdentity:
     """Which model made a vector; vectors of different identities are never compared.
 
-    `ceiling` is the cosine that counts as full agreement for this model (research: USE .56, MiniLM .63); `prefix` is what
-    the model wants before each stored text.
+    `ceiling` is the cosine that counts as full agreement for this model (research: USE .56, MiniLM .63); `prefix` is
+    what the model wants before each stored text.
     """
 
     name: str

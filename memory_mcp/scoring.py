@@ -45,9 +45,9 @@ def coverage(weights: Array, shares: Array) -> Array:
 
     `weights` has a value a term, `shares` a row a term and a column a memory. Zeros where there is no term.
     """
-    total = weights.sum()
-    shared: Array = weights @ shares / total if total > 0 else np.zeros(shares.shape[1])
-    return np.minimum(shared, 1.2)
+    covered: Array = np.matmul(weights, shares)
+    total = float(weights.sum())
+    return np.minimum(covered / total, 1.2) if total > 0 else np.zeros_like(covered)
 
 
 def meaning(cosines: Array, ceiling: float) -> Array:

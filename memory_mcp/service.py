@@ -8,21 +8,19 @@ from anyio import to_thread
 
 from memory_mcp import conversations, dates, privacy, requests, selection
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
-from memory_mcp.context import BYTES_A_TOKEN, fitting
+from memory_mcp.context import room
 from memory_mcp.embedding import Embeddings
 from memory_mcp.errors import EmbedderUnavailable, InvalidInput, NotFound
+from memory_mcp.finding import Finder
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import (
     Conversation,
     Episode,
     Filter,
     Forgotten,
-    Hit,
     Kind,
     Memory,
-    Mode,
     NewMemory,
-    PendingSession,
     Preview,
     Query,
     Recall,
@@ -35,45 +33,16 @@ from memory_mcp.models import (
     Summarized,
     Trust,
 )
-from memory_mcp.retrieval import Ranked, rank, varied
-from memory_mcp.storage.protocol import Check, Draft, Page, Probe, Store, Vectors
+from memory_mcp.storage.protocol import Check, Draft, Page, Store, Vectors
 from memory_mcp.summarizers import Summarizer, Summary
 from memory_mcp.text import excerpt
-from memory_mcp.tokens import differs, query_terms
+from memory_mcp.tokens import differs
 
-DEFAULT_TOKENS = 1_000
-LEAST_TOKENS = 100
 SAMPLE = 10
-BLOCK = 24
-"""So many of the best candidates are read whole at a time; within them near-copies and history give way."""
-
-HISTORY_WEIGHT = 0.5
-"""What was superseded comes after what replaced it, unless the question is about that time."""
-
 SIMILAR_ABOVE_CEILING = 0.18
 """Near matches begin here above a model's ceiling: .75 for USE, .80 for MiniLM (research, retrieval section 6)."""
 
-CONTEXT_WEIGHT = 0.6
-"""What the last messages find counts less than what the question finds."""
-
-EPISODES_IN_BRIEFING = 3
 ALL_STATES = tuple(State)
-
-
-class Accesses:
-    """Recalled ids, kept until they are written in a batch: recall itself does not write."""
-
-    def __init__(self) -> None:
-        self._ids: list[str] = []
-
-    def add(self, ids: Sequence[str]) -> None:
-        """Note a recall."""
-        self._ids += ids
-
-    def take(self) -> list[str]:
-        """Hand over what was noted, and begin anew."""
-        taken, self._ids = self._ids, []
-        return taken
 
 
 @dataclass(frozen=True)
@@ -86,7 +55,7 @@ class MemoryService:
     summarizer: Summarizer
     settings: Settings
     now: Callable[[], datetime]
-    accesses: Accesses
+    finder: Finder
     door: str = "mcp"
 
     @property
@@ -95,12 +64,8 @@ class MemoryService:
         return dates.zone(self.settings.tz)
 
     def room(self, max_tokens: int | None = None) -> int:
-        """How many bytes a reply may take: as asked, by default 4,000, never over a tenth of the context window.
-
-        Less than 400 does not hold one memory with its id and date, and is raised to that.
-        """
-        tokens = DEFAULT_TOKENS if max_tokens is None else max(LEAST_TOKENS, max_tokens)
-        return BYTES_A_TOKEN * min(tokens, self.settings.context_tokens // 10)
+        """How many bytes a reply may take."""
+        return room(max_tokens, self.settings.context_tokens)
 
     # ---- keep --------------------------------------------------------------------------------------------------
 
@@ -149,120 +114,12 @@ class MemoryService:
             Similar(one.id, excerpt(one.content, (), 200), differs(one.content, memory.content)) for one in found
         )
 
-    # ---- find --------------------------------------------------------------------------------------------------
-
     async def recall(self, query: Query) -> Recall:
-        """Find what fits a question; without one, list by filters or give the briefing (mode 'briefing')."""
-        query = requests.checked(query)
-        if query.ids:
-            return await self._by_ids(query)
-        where = requests.where(query, self.settings, self.zone, self.now())
-        window = requests.window(where, self.zone)
-        if query.text or query.context:
-            return await self._search(query, where, window)
-        if requests.narrows(query):
-            return await self._list(query, where, window)
-        return await self._briefing(query, where)
+        """Find what fits a question; without one, list by filters or give the briefing (mode 'briefing').
 
-    async def _by_ids(self, query: Query) -> Recall:
-        found = await self.db.get(query.ids)
-        gone = [memory_id for memory_id in query.ids if memory_id not in {memory.id for memory in found}]
-        if not found:
-            raise NotFound(f"No memory with id {', '.join(gone[:5])}. Recall again for current ids.")
-        notice = f"No memory with id {', '.join(gone[:5])}." if gone else ""
-        return self._fitting(query, [await self._hit(memory) for memory in found], "list", notice=notice)
-
-    async def _search(self, query: Query, where: Filter, window: str) -> Recall:
-        text = query.text or query.context
-        ranked, mode, notice = await self._ranked(text, where)
-        if query.text and query.context:
-            beside, _, _ = await self._ranked(query.context, where)
-            ranked = _merged(ranked, beside)
-        found = await self._found(ranked, _offset(query.cursor), query.limit, where)
-        hits = list(found.values())
-        if hits and all(hit.label == "weak" for hit in hits):
-            notice = f"{notice} Nothing fits well: these are weak matches.".strip()
-        notice = " ".join(filter(None, (window, notice)))
-        recalled = self._fitting(query, hits, mode, notice=notice, terms=query_terms(text))
-        self.accesses.add([hit.memory.id for hit in recalled.hits])
-        following = [*found][len(recalled.hits) - 1] + 1 if recalled.hits else len(ranked)
-        return replace(recalled, next_cursor=f"r{following}" if following < len(ranked) else "")
-
-    async def _found(self, ranked: list[Ranked], offset: int, limit: int, where: Filter) -> dict[int, Hit]:
-        """Read the best candidates from a place on, by their places: the same ones whatever the size of a page.
-
-        A damaged memory has a place, and is left out.
+        Raises `InvalidInput`, `NotFound` (none of the ids), `StoreUnavailable`.
         """
-        found: dict[int, Hit] = {}
-        for start in range(offset - offset % BLOCK, len(ranked), BLOCK):
-            block = ranked[start : start + BLOCK]
-            memories = await self.db.rows([one.row for one in block])
-            whole = [one for one in block if one.row in memories]
-            weighed = [(self._weight(one, memories[one.row], where), memories[one.row].content) for one in whole]
-            for place, number in enumerate(varied(weighed), start):
-                if place >= offset and len(found) < limit:
-                    found[place] = await self._hit(memories[whole[number].row], whole[number])
-            if len(found) == limit:
-                break
-        return found
-
-    @staticmethod
-    def _weight(ranked: Ranked, memory: Memory, where: Filter) -> float:
-        is_history = memory.state is State.SUPERSEDED and where.as_of is None
-        return ranked.score * (HISTORY_WEIGHT if is_history else 1)
-
-    async def _ranked(self, text: str, where: Filter) -> tuple[list[Ranked], Mode, str]:
-        now = self.now()
-        notice = self.db.vector_problem
-        vectors: Vectors | None = None
-        if not notice:
-            try:
-                vectors = await self.meaning.of_question([text])
-            except EmbedderUnavailable as error:
-                notice = f"{error} Found by keyword only."
-        evidence = await self.db.search(Probe(vectors, query_terms(text), where))
-        ranked = rank(evidence, text, ceiling=self.meaning.ceiling, now=now)
-        return ranked, "keyword" if vectors is None else "hybrid", notice
-
-    async def _list(self, query: Query, where: Filter, window: str) -> Recall:
-        page = await self.db.page(where, query.limit, query.cursor)
-        recalled = self._fitting(query, [await self._hit(one) for one in page.memories], "list", notice=window)
-        if recalled.omitted:  # a shorter page, so that the next one begins where this one ends
-            page = await self.db.page(where, len(recalled.hits), query.cursor)
-        nothing = "" if page.memories or page.next_cursor else "No memory passes these filters."
-        notice = " ".join(filter(None, (window, nothing)))
-        return replace(recalled, notice=notice, omitted=0, next_cursor=page.next_cursor)
-
-    async def _briefing(self, query: Query, where: Filter) -> Recall:
-        """Tell what a new session should know: recent episodes, the weightiest memories, pending work."""
-        trusted = replace(where, trust=Trust.TRUSTED)
-        episodes = await self.db.episodes(trusted, EPISODES_IN_BRIEFING)
-        weighty = await self.db.weightiest(trusted, query.limit)
-        pending = await self.db.pending_sessions(where.namespaces, 3)
-        notice = " ".join(self._pending(one) for one in pending)
-        hits = [Hit(one.memory, outcome=one.outcome) for one in episodes] + [Hit(memory) for memory in weighty]
-        if not hits:
-            notice = f"Nothing is stored yet. {notice}".strip()
-        return self._fitting(query, hits, "briefing", notice=notice)
-
-    def _pending(self, one: PendingSession) -> str:
-        elsewhere = f", namespace={one.namespace!r}" if one.namespace != self.settings.namespace else ""
-        call = f"summarize(session_id={one.session_id!r}{elsewhere})"
-        return f"{one.turns} turns of session {one.session_id!r} are not summarized: call {call}."
-
-    def _fitting(
-        self, query: Query, hits: list[Hit], mode: Mode, *, notice: str, terms: tuple[str, ...] = ()
-    ) -> Recall:
-        """Keep as many hits as the token budget can show; the rest is counted."""
-        shown = hits[: fitting(hits, limit=self.room(query.max_tokens), zone=self.zone, notice=notice)]
-        return Recall(tuple(shown), mode, notice, len(hits) - len(shown), "", terms)
-
-    async def _hit(self, memory: Memory, ranked: Ranked | None = None) -> Hit:
-        episode = await self.db.episode(memory.id) if memory.kind is Kind.EPISODE else None
-        outcome = episode.outcome if episode else None
-        if ranked is None:
-            return Hit(memory, outcome=outcome)
-        return Hit(memory, ranked.score, ranked.label, ranked.meaning, ranked.words, ranked.salience, outcome)
+        return await self.finder.recall(query)
 
     # ---- summarize ---------------------------------------------------------------------------------------------
 
@@ -486,24 +343,6 @@ class MemoryService:
 
     async def flush(self) -> None:
         """Write the counted recalls."""
-        ids = self.accesses.take()
+        ids = self.finder.accesses.take()
         if ids:
             await self.db.count_access(ids, now=self.now())
-
-
-def _offset(cursor: str) -> int:
-    if not cursor:
-        return 0
-    if not cursor.startswith("r") or not cursor[1:].isdecimal():
-        raise InvalidInput("That cursor is not of this query. Repeat the query without it.")
-    return int(cursor[1:])
-
-
-def _merged(ranked: list[Ranked], beside: list[Ranked]) -> list[Ranked]:
-    """Add what the context found, at less weight and without repeats."""
-    best = {one.row: one for one in ranked}
-    for other in beside:
-        lighter = replace(other, score=round(other.score * CONTEXT_WEIGHT, 4))
-        if other.row not in best or lighter.score > best[other.row].score:
-            best[other.row] = lighter
-    return sorted(best.values(), key=lambda one: -one.score)

@@ -78,7 +78,7 @@ FIGURES = {
     "speed 1": ("what", "recall, 1,000 memories", "p50_ms", "recall at 1,000 memories, ms, median"),
     "speed 10": ("what", "recall, 10,000 memories", "p50_ms", "recall at 10,000 memories, ms, median"),
     "speed store": ("what", "store, 10,000 memories", "p50_ms", "store at 10,000 memories, ms, median"),
-    "speed disk": ("what", "bytes on disk a memory, 10,000 memories", "value", "bytes on disk a memory of 120 characters"),
+    "speed disk": ("what", "bytes on disk a memory, 10,000", "value", "bytes on disk, a memory of 120 characters"),
     "faults": ("trial", "two write, one recalls", "lost", "lost of what two servers stored together"),
     "faults kill": ("trial", "kill -9", "lost", "lost of what killed servers had acknowledged"),
 }

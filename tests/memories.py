@@ -15,9 +15,10 @@ from memory_mcp.config import Settings
 from memory_mcp.embedding import Embedder, Embeddings
 from memory_mcp.embedding.universal import load_universal
 from memory_mcp.errors import EmbedderUnavailable
+from memory_mcp.finding import Accesses, Finder
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import ModelIdentity, NewMemory, Query, Recall
-from memory_mcp.service import Accesses, MemoryService
+from memory_mcp.service import MemoryService
 from memory_mcp.storage import open_store
 from memory_mcp.summarizers import ExtractiveSummarizer
 from memory_mcp.tokens import index_tokens
@@ -26,14 +27,17 @@ universal = lru_cache(maxsize=1)(load_universal)
 """The real default model, loaded once for all tests of a process."""
 
 
+WORDS = ModelIdentity("words", "a" * 64, dimension=256)
+
+
 @dataclass
 class WordsEmbedder:
     """An honest small model: a text's words, hashed. Texts that hold a word of `hates` cannot be embedded."""
 
-    identity: ModelIdentity = ModelIdentity("words", "a" * 64, dimension=256)
+    identity: ModelIdentity = WORDS
     hates: set[str] = field(default_factory=set)
 
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:  # noqa: ARG002 - no prefixes
         if any(word in text for word in self.hates for text in texts):
             raise EmbedderUnavailable("This text makes the model stumble.")
         vectors = np.full((len(texts), self.identity.dimension), 1e-3, dtype=np.float32)
@@ -74,7 +78,7 @@ async def memory_with(
         ExtractiveSummarizer(partial(embeddings.embed, wait=patient)),
         settings,
         now,
-        Accesses(),
+        Finder(store, meaning, settings, now, Accesses()),
         "cli",
     )
     try:

@@ -283,9 +283,7 @@ async def test_a_secret_at_the_cut_of_an_overlong_message_is_not_missed(memory: 
 async def test_messages_keep_their_times_and_the_episode_lasts_from_first_to_last(memory: MemoryService, clock: Clock):
     """B45: the time of a turn comes from the data."""
     then = clock() - timedelta(days=400)
-    messages = tuple(
-        Message(one.role, one.content, at=then + timedelta(minutes=n)) for n, one in enumerate(MOVING)
-    )
+    messages = tuple(Message(one.role, one.content, at=then + timedelta(minutes=n)) for n, one in enumerate(MOVING))
     summarized = await memory.summarize(Conversation("s1", messages=messages))
     assert [turn.created_at for turn in (await memory.session("s1"))[0]] == [one.at for one in messages]
     assert (summarized.episode.started_at, summarized.episode.ended_at) == (messages[0].at, messages[-1].at)
