@@ -55,9 +55,13 @@ async def open_memory(
         for task in upkeep:
             task.cancel()
         await asyncio.gather(*upkeep, return_exceptions=True)
-        await memory.flush()
-        await embeddings.close()
-        await store.close()
+        try:
+            await memory.flush()
+        except MemoryMcpError as error:  # a recall that was answered is not undone because it could not be counted
+            log.warning("Recalls were not counted: %s", error)
+        finally:
+            await embeddings.close()
+            await store.close()
 
 
 async def _catch_up(memory: MemoryService) -> None:

@@ -15,6 +15,9 @@ MAX_MESSAGE = 1_000_000
 """Characters of one message; over `MAX_CONTENT` it is kept as several turns."""
 
 MAX_LESSON = 1_000
+TELLING = 20
+"""Characters from which the same words at the same places are no coincidence; "Yes." at place 5 may be one."""
+
 MAX_SECONDS = 366 * 86_400.0
 MAX_WORDS = 200
 MAX_CHARACTERS = 200
@@ -51,15 +54,15 @@ def unseen(kept: Sequence[Memory], messages: Sequence[Message]) -> list[Message]
     """
     known = [(turn.speaker, turn.content) for turn in kept]
     given = [(speaker(message), message.content) for message in messages]
+    places = [turn.sequence or 0 for turn in kept]
+    telling = sum(len(content) for _, content in known) >= TELLING
+    if telling and [given[place - 1] for place in places if 0 < place <= len(given)] == known:
+        return list(messages[places[-1] :])
     for size in range(min(len(known), len(given)), 0, -1):
         if known[-size:] == given[:size]:
             return list(messages[size:])
-    if any(known[start : start + len(given)] == given for start in range(len(known) - len(given) + 1)):
-        return []
-    places = [turn.sequence or 0 for turn in kept]
-    if known and [given[place - 1] for place in places if 0 < place <= len(given)] == known:
-        return list(messages[places[-1] :])
-    return list(messages)
+    within = any(known[start : start + len(given)] == given for start in range(len(known) - len(given) + 1))
+    return [] if within else list(messages)
 
 
 def speaker(message: Message) -> str:

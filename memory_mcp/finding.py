@@ -1,5 +1,6 @@
 """How a query is answered: by a ranking, a listing or the briefing, within the bytes that a reply may take."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -186,7 +187,7 @@ class Finder:
 def _offset(cursor: str) -> int:
     if not cursor:
         return 0
-    if not cursor.startswith("r") or not cursor[1:].isdecimal():
+    if not re.fullmatch(r"r[0-9]{1,9}", cursor):
         raise InvalidInput("That cursor is not of this query. Repeat the query without it.")
     return int(cursor[1:])
 

@@ -276,7 +276,7 @@ class MemoryService:
         turns = await self.db.turns(session_id, "")
         episodes = await self.db.episodes(Filter(session_id=session_id, now=self.now()), 20)
         if not turns and not episodes:
-            raise NotFound(f"Nothing is kept of a session {session_id!r}.")
+            raise NotFound(f"Nothing is kept of a session {session_id[:60]!r}.")
         return turns, episodes
 
     async def page(self, query: Query) -> Page:

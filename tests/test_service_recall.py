@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
 from memory_mcp.errors import InvalidInput, NotFound
 from memory_mcp.models import Conversation, Filter, Kind, Message, NewMemory, Outcome, Query, Recall, Source, State
@@ -255,6 +256,7 @@ async def test_a_question_about_a_period_is_answered_from_it_and_the_period_is_t
         {"ids": ("x" * 500,)},
         {"tags": ("t",) * 33},
         {"text": "q", "cursor": "nonsense"},
+        {"text": "q", "cursor": "r" + "9" * 5_000},
         {"tags": ("a",), "cursor": "r8"},
     ],
 )
@@ -502,3 +504,12 @@ async def test_a_filter_of_everything_reads_every_state(by_words: MemoryService)
     await keep(by_words, "new", supersedes=(old,))
     page = await by_words.db.page(Filter(states=()), 10)
     assert {one.state for one in page.memories} == {State.ACTIVE, State.SUPERSEDED}
+
+
+async def test_an_answered_recall_stands_although_it_cannot_be_counted(words_only: Settings):
+    async with open_memory(words_only, door="cli") as memory:
+        await keep(memory, "The spare key hangs behind the clock")
+        assert await ask(memory, "spare key") == ["The spare key hangs behind the clock"]
+        await memory.db._database.maintain(lambda at: at.execute("pragma query_only = on"))
+    async with open_memory(words_only, door="cli") as memory:
+        assert await ask(memory, "spare key") == ["The spare key hangs behind the clock"]

@@ -1,6 +1,7 @@
 """The server as a process on two pipes: every version, every kind of ending, every kind of line."""
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -150,6 +151,15 @@ def test_a_client_that_stops_listening_ends_the_server(db: Path):
         process.stdin.close()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_standard_stream_that_is_closed_at_the_start_ends_the_server_or_serves(db: Path, closed: str):
+    command = f"exec {sys.executable} -m memory_mcp {closed}"
+    environ = {**os.environ, **WORDS_ONLY, "MEMORY_MCP_DB": str(db)}
+    done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, env=environ, timeout=PATIENCE, check=False)
+    assert done.returncode == 0
+
+
 # ---- lines -------------------------------------------------------------------------------------------------
 
 
@@ -180,6 +190,8 @@ def test_a_client_that_stops_listening_ends_the_server(db: Path):
             7,
             -32600,
         ),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": ' + b"9" * 5_000 + b"}}", 7, -32600),
+        (b'{"jsonrpc": "2.0", "method": "ping", "id": ' + b"9" * 5_000 + b"}", None, -32600),
         (
             b'{"method": "ping", "params": {"a": ' + b"[" * 5_000 + b"]" * 5_000 + b'}, "jsonrpc": "2.0", "id": "z"}',
             "z",

@@ -31,7 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run with these arguments, or the process's own, and return the exit code. Wrong usage raises `SystemExit` 2."""
     try:
         code = _run(build_parser().parse_args(argv))
-        sys.stdout.flush()
+        if sys.stdout:  # None where the shell closed it
+            sys.stdout.flush()
     except MemoryMcpError as error:
         print("memory-mcp:", " ".join(visible(str(error)).split()), file=sys.stderr)
         return FAILED

@@ -54,7 +54,7 @@ def of_summarize(summarized: Summarized, room: int) -> CallToolResult:
         written_here = episode.engine != "host"
         return _given(
             id=episode.memory.id,
-            session_id=episode.memory.session_id,
+            session_id=privacy.quote(episode.memory.session_id),
             status=summarized.status,
             summary=quoted(episode.memory.content, share) if written_here else "",
             facts=[{"id": one.id, "status": one.status} for one in summarized.facts],

@@ -18,6 +18,8 @@ from pydantic import ValidationError
 
 from memory_mcp.stdio.wire import ENDS_KEPT, MAX_LINE, Overlong
 
+LONGEST_NUMBER = 20  # digits and sign of 64 bits
+
 # A bracket, a number, or a whole string (or what is left of one at a cut): enough to know how deep a key lies.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|$)|[\[\]{}]|-?\d+')
 _LAST_ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*\}\s*$')
@@ -51,13 +53,19 @@ def _refuse(line: bytes) -> JSONRPCError | None:
         value = cast("object", json.loads(line))
     except RecursionError:
         return _too_deep(_first_id(line[:ENDS_KEPT], line[-ENDS_KEPT:]))
-    except ValueError:
+    except (json.JSONDecodeError, UnicodeDecodeError):
         return _refusal(None, PARSE_ERROR, "This line is not JSON in UTF-8.")
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        request_id = _first_id(line[:ENDS_KEPT], line[-ENDS_KEPT:])
+        return _refusal(request_id, INVALID_REQUEST, "The request holds a number that is too long. Nothing was saved.")
+    if isinstance(value, dict):
+        return _refuse_message(line, cast("dict[str, Any]", value))
     if isinstance(value, list):
         return _refusal(None, INVALID_REQUEST, "Batches are not part of the protocol: send one message a line.")
-    if not isinstance(value, dict):
-        return _refusal(None, INVALID_REQUEST, "A message is a JSON object.")
-    message = cast("dict[str, Any]", value)
+    return _refusal(None, INVALID_REQUEST, "A message is a JSON object.")
+
+
+def _refuse_message(line: bytes, message: dict[str, Any]) -> JSONRPCError | None:
     if "id" not in message and "method" in message:
         return None  # JSON-RPC 2.0, section 4.1: a notification is never answered, not even a bad one
     if _has_lone_surrogate(line, message):
@@ -120,7 +128,12 @@ def _first_id(head: bytes, tail: bytes) -> str | int | None:
         elif token in b"}]":
             depth -= 1
         elif depth == 1 and expecting:
-            return _usable_id({"id": json.loads(token)})
+            return _id_of(token)
         expecting = depth == 1 and token == b'"id"'
     last = _LAST_ID.search(tail)
-    return _usable_id({"id": json.loads(last.group(1))}) if last else None
+    return _id_of(last.group(1)) if last else None
+
+
+def _id_of(token: bytes) -> str | int | None:
+    is_too_long = not token.startswith(b'"') and len(token) > LONGEST_NUMBER
+    return None if is_too_long else _usable_id({"id": json.loads(token)})

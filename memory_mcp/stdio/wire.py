@@ -32,7 +32,7 @@ class Wire:
         From here on whatever prints reaches stderr, and whatever reads stdin finds its end. Call it before the first
         heavy import: libraries print while they are imported, and again at exit, so nothing is ever given back.
         """
-        _open_stderr()
+        _fill_standard_descriptors()
         wire = cls(_private(0), _private(1))
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 0)
@@ -78,16 +78,14 @@ class _Line:
         return bytes(self.kept) if self.tail is None else Overlong(bytes(self.kept), self.tail)
 
 
-def _open_stderr() -> None:
-    # A host may close stderr. Without this, the next descriptor opened would get its number, and our log would be
-    # written into it.
-    try:
-        os.fstat(2)
-    except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        if nowhere != 2:
-            os.dup2(nowhere, 2)
-            os.close(nowhere)
+def _fill_standard_descriptors() -> None:
+    # A host may close any of the three. Without this, the next descriptor opened would get its number, and what is
+    # meant for a standard stream would be written into it. The lowest free number is given first: each falls in place.
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def _private(descriptor: int) -> int:
