@@ -37,6 +37,9 @@ MAX_TAG = 64
 MAX_IDS = 200
 MAX_FORGET_AT_ONCE = 50
 MAX_NAME = 200
+MAX_DAYS = 36_500
+QUOTED = 60
+"""Characters of an argument that an error repeats."""
 
 
 def default_database() -> Path:
@@ -101,11 +104,11 @@ class Settings(BaseModel):
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         if path and "${" in str(path):
-            raise ValueError(f"{path} still holds a ${{...}} that nobody filled in; write the path out")
+            raise ValueError(f"{str(path)[:QUOTED]} still holds a ${{...}} that nobody filled in; write the path out")
         try:
             return path.expanduser().absolute() if path else path
         except RuntimeError as error:
-            raise ValueError(f"the home folder in {path} is not known; write the path out") from error
+            raise ValueError(f"the home folder in {str(path)[:QUOTED]} is not known; write the path out") from error
 
     @field_validator("tz")
     @classmethod
@@ -113,7 +116,7 @@ class Settings(BaseModel):
         try:
             _ = ZoneInfo(name) if name else None
         except (KeyError, ValueError, OSError) as error:
-            raise ValueError(f"no time zone is called {name!r}; write one such as Asia/Tokyo") from error
+            raise ValueError(f"no time zone is called {name[:QUOTED]!r}; write one such as Asia/Tokyo") from error
         return name
 
     @field_validator("capture", mode="before")
@@ -191,7 +194,13 @@ def _parse_lifetimes(text: str) -> dict[Kind, int | None]:
             lifetimes.update(LEAN_LIFETIMES)
             continue
         kind, _, days = part.partition("=")
-        if kind not in set(Kind) or not (days == "never" or (days.isdecimal() and int(days) > 0)):
-            raise ValueError(f"write kind=days, such as turn=30, or lean; {part!r} is neither")
+        if kind not in set(Kind) or not (days == "never" or _is_lifetime(days)):
+            raise ValueError(
+                f"write kind=days, such as turn=30 and at most {MAX_DAYS}, or lean; {part[:QUOTED]!r} is neither"
+            )
         lifetimes[Kind(kind)] = None if days == "never" else int(days)
     return lifetimes
+
+
+def _is_lifetime(days: str) -> bool:
+    return days.isdecimal() and len(days) <= len(str(MAX_DAYS)) and 0 < int(days) <= MAX_DAYS

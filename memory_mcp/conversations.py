@@ -15,6 +15,10 @@ MAX_MESSAGE = 1_000_000
 """Characters of one message; over `MAX_CONTENT` it is kept as several turns."""
 
 MAX_LESSON = 1_000
+MAX_MESSAGES = 10_000
+MAX_LESSONS = 50
+MAX_ACTIONS = 200
+MAX_KEY_FACTS = 200
 TELLING = 20
 """Characters from which the same words at the same places are no coincidence; "Yes." at place 5 may be one."""
 
@@ -27,6 +31,19 @@ SPEAKING = {"user": Source.USER, "assistant": Source.AGENT}
 """Roles whose words are kept; system text and tool output are not part of what was said."""
 
 ROLES = (*SPEAKING, "system", "tool")
+
+
+def require_bounded(told: Conversation) -> None:
+    """Refuse more than one conversation can reasonably hold, before any of it is worked on."""
+    bounds = (
+        ("messages", len(told.messages), MAX_MESSAGES),
+        ("key_facts", len(told.key_facts), MAX_KEY_FACTS),
+        ("lessons", len(told.lessons), MAX_LESSONS),
+        ("actions", len(told.actions), MAX_ACTIONS),
+    )
+    for field, count, most in bounds:
+        if count > most:
+            raise InvalidInput(f"{field} has {count:,} entries; at most {most:,}. Nothing was saved.")
 
 
 def spoken(messages: Sequence[Message]) -> tuple[list[Message], tuple[str, ...]]:
@@ -98,11 +115,10 @@ def episode(
 ) -> Episode:
     """Make the episode of a session from its summary; its lessons stand in its content, so that they are found."""
     lessons = tuple(conversation.lessons or summary.lessons)
-    learned = ["Lessons:", *(f"- {one}" for one in lessons)] if lessons else []
     started_at, ended_at = _period(conversation, turns, now)
     memory = Memory(
         id=new_id(now),
-        content="\n".join([summary.summary, *learned]),
+        content=_told(summary.summary, lessons),
         kind=Kind.EPISODE,
         namespace=conversation.namespace,
         tags=requests.tags(conversation.tags),
@@ -123,6 +139,15 @@ def episode(
         engine=summary.engine,
         covered_through=max((one.sequence or 0 for one in turns), default=0),
     )
+
+
+def _told(summary: str, lessons: Sequence[str]) -> str:
+    content = "\n".join([summary, "Lessons:", *(f"- {one}" for one in lessons)]) if lessons else summary
+    if len(content) > MAX_CONTENT:
+        raise InvalidInput(
+            f"summary and lessons have {len(content):,} characters together; at most {MAX_CONTENT:,}. Nothing was saved."
+        )
+    return content
 
 
 def _period(conversation: Conversation, turns: Sequence[Memory], now: datetime) -> tuple[datetime, datetime]:
@@ -146,7 +171,7 @@ def action(told: Action) -> Action:
     if duration is not None and not 0 <= duration < MAX_SECONDS:
         raise InvalidInput("actions: duration is in seconds, 0 or more. Nothing was saved.")
     digest = requests.name(told.input_digest, "actions.input_digest")
-    return replace(told, tool=privacy.require_text(told.tool, "actions.tool", MAX_NAME), input_digest=digest)
+    return replace(told, tool=privacy.admit_name(told.tool, "actions.tool", MAX_NAME), input_digest=digest)
 
 
 def key_fact(fact: KeyFact, of: Episode, settings: Settings, now: datetime) -> tuple[Memory, tuple[str, ...]]:

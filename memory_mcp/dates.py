@@ -14,6 +14,12 @@ FORMS = (
     "today, yesterday, this or last week, month or year, last 7 days, 3 days ago, 昨日, 先週, 3日前"
 )
 
+EARLIEST, LATEST = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 12, 31, tzinfo=UTC)
+"""Beyond these lie slips of the pen, and instants that the clock of some zone cannot show."""
+
+MAX_LENGTH = 100
+"""Characters; no date is longer."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -29,22 +35,26 @@ def read_span(text: str, *, zone: tzinfo, now: datetime) -> Span:
     An ISO 8601 instant is itself; without an offset it is on the user's clock. Days, months and years are
     whole ones of the user's calendar, weeks begin on Monday. "3 days ago" is that day, "2 hours ago" an
     instant; "last 7 days" begins with the day seven days ago and ends with today, "last 2 hours" begins at
-    that instant. All else, and a date that does not exist, raises `InvalidInput`.
+    that instant. All else, a date that does not exist, and one outside the years 1000 to 9000 raises `InvalidInput`.
     """
-    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    local = now.astimezone(zone)
     try:
-        span = (
-            _read_word(words, local)
-            or _read_distance(words, local)
-            or _read_date(words, zone)
-            or _read_instant(words, zone)
-        )
+        span = _read(text, zone, now) if len(text) <= MAX_LENGTH else None
     except (ValueError, OverflowError):
         span = None
-    if span is None:
+    if span is None or span.start < EARLIEST or span.end > LATEST:
         raise InvalidInput(f"Cannot read {text[:60]!r} as a date. Write {FORMS}.")
     return span
+
+
+def _read(text: str, zone: tzinfo, now: datetime) -> Span | None:
+    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    local = now.astimezone(zone)
+    return (
+        _read_word(words, local)
+        or _read_distance(words, local)
+        or _read_date(words, zone)
+        or _read_instant(words, zone)
+    )
 
 
 def since(text: str, *, zone: tzinfo, now: datetime) -> datetime:
@@ -71,14 +81,23 @@ def zone(name: str) -> tzinfo:
 
 
 def show(instant: datetime, zone: tzinfo) -> str:
-    """Write an instant on the user's clock, as in '2026-05-03 14:30 JST'."""
-    local = instant.astimezone(zone)
-    return f"{local:%Y-%m-%d %H:%M} {local.tzname()}"
+    """Write an instant on the user's clock, as in '2026-05-03 14:30 JST'; in UTC where that clock cannot show it."""
+    try:
+        local = instant.astimezone(zone)
+        return f"{local:%Y-%m-%d %H:%M} {local.tzname()}"
+    except _BEYOND_THE_CLOCK:
+        return f"{instant:%Y-%m-%d %H:%M} {instant.tzname()}"
 
 
 def show_day(instant: datetime, zone: tzinfo) -> str:
-    """Write the user's calendar day of an instant, as in '2026-05-03'."""
-    return f"{instant.astimezone(zone):%Y-%m-%d}"
+    """Write the user's calendar day of an instant, as in '2026-05-03'; in UTC where their clock cannot show it."""
+    try:
+        return f"{instant.astimezone(zone):%Y-%m-%d}"
+    except _BEYOND_THE_CLOCK:
+        return f"{instant:%Y-%m-%d}"
+
+
+_BEYOND_THE_CLOCK = (OverflowError, ValueError, OSError)  # which one depends on the zone and the platform
 
 
 class _SystemZone(tzinfo):

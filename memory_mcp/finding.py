@@ -19,18 +19,14 @@ from memory_mcp.models import (
     PendingSession,
     Query,
     Recall,
-    State,
     Trust,
 )
-from memory_mcp.retrieval import Ranked, rank, varied
+from memory_mcp.retrieval import Ranked, arranged, rank
 from memory_mcp.storage.protocol import Probe, Store, Vectors
 from memory_mcp.tokens import query_terms
 
 BLOCK = 24
 """So many of the best candidates are read whole at a time; within them near-copies and history give way."""
-
-HISTORY_WEIGHT = 0.5
-"""What was superseded comes after what replaced it, unless the question is about that time."""
 
 CONTEXT_WEIGHT = 0.6
 """What the last messages find counts less than what the question finds."""
@@ -115,19 +111,13 @@ class Finder:
         for start in range(offset - offset % BLOCK, len(ranked), BLOCK):
             block = ranked[start : start + BLOCK]
             memories = await self.db.rows([one.row for one in block])
-            whole = [one for one in block if one.row in memories]
-            weighed = [(self._weight(one, memories[one.row], where), memories[one.row].content) for one in whole]
-            for place, number in enumerate(varied(weighed), start):
+            whole = [(one, memories[one.row]) for one in block if one.row in memories]
+            for place, (one, memory) in enumerate(arranged(whole, past=where.as_of is not None), start):
                 if place >= offset and len(found) < limit:
-                    found[place] = await self._hit(memories[whole[number].row], whole[number])
+                    found[place] = await self._hit(memory, one)
             if len(found) == limit:
                 break
         return found
-
-    @staticmethod
-    def _weight(ranked: Ranked, memory: Memory, where: Filter) -> float:
-        is_history = memory.state is State.SUPERSEDED and where.as_of is None
-        return ranked.score * (HISTORY_WEIGHT if is_history else 1)
 
     async def _ranked(self, text: str, where: Filter) -> tuple[list[Ranked], Mode, str]:
         now = self.now()
@@ -139,6 +129,8 @@ class Finder:
             except EmbedderUnavailable as error:
                 notice = f"{error} Found by keyword only."
         evidence = await self.db.search(Probe(vectors, query_terms(text), where))
+        if vectors is not None and evidence.awaiting:
+            notice = f"Still without vectors, and so found by words only: {evidence.awaiting} of {evidence.memories}."
         ranked = rank(evidence, text, ceiling=self.meaning.ceiling, now=now)
         return ranked, "keyword" if vectors is None else "hybrid", notice
 

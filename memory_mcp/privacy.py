@@ -4,10 +4,12 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
 
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import UNTRUSTED_SOURCES, Source, Trust
-from memory_mcp.redaction import redact
+from memory_mcp.redaction import INVISIBLE, redact
 
 # ---- what may be kept ----------------------------------------------------------------------------------------------
 
@@ -41,23 +43,44 @@ def admit(text: object, field: str, limit: int) -> Admitted:
     return Admitted(shown, tuple(notice for notice in notices if notice))
 
 
-def require_text(text: object, field: str, limit: int) -> str:
+def admit_name(text: object, field: str, limit: int) -> str:
+    """Make a short text (a name, a tag) fit to be kept, in one line.
+
+    Raises `InvalidInput` for what `require_text` refuses, and for a secret or a private block: what is left of a name
+    without them names something else.
+    """
+    shown, _ = neutralise(" ".join(require_text(text, field, limit).split()))
+    if without_private(shown)[1]:
+        raise InvalidInput(f"{field} holds a private block; {_UNSAVED}")
+    _, secrets = redact(shown)
+    if secrets:
+        raise InvalidInput(f"{field} holds a secret ({secrets[0]}); {_UNSAVED}")
+    return shown
+
+
+_UNSAVED = "nothing was saved."
+
+
+def require_text(text: object, field: str, limit: int, *, then: str = f"; {_UNSAVED}") -> str:
     """Check that something is a text worth keeping; gives it in NFC, with LF line ends, trimmed.
 
-    Raises `InvalidInput` for another type, a lone surrogate, a control character other than tab and line ends, a text
-    with nothing visible in it, and one over `limit` characters.
+    Raises `InvalidInput`, which ends with `then`, for another type, a lone surrogate, a control character other than
+    tab and line ends, over 30 combining marks in a row, a text with nothing visible in it, and one over `limit`
+    characters.
     """
     if not isinstance(text, str):
-        raise InvalidInput(f"{field} must be a text, not {type(text).__name__}; {_UNSAVED}")
+        raise InvalidInput(f"{field} must be a text, not {type(text).__name__}{then}")
     bad = _FORBIDDEN.search(text)
     if bad:
-        raise InvalidInput(f"{field} holds {_named(bad[0])} at position {bad.start() + 1}; {_UNSAVED}")
+        raise InvalidInput(f"{field} holds {_named(bad[0])} at position {bad.start() + 1}{then}")
+    if _is_crowded(text):
+        raise InvalidInput(f"{field} holds more than {_MARKS_IN_A_ROW} combining marks in a row{then}")
     kept = unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")).strip().strip("\ufeff").strip()
     if _is_blank(kept):
-        raise InvalidInput(f"{field} is empty or has nothing visible in it; {_UNSAVED}")
+        raise InvalidInput(f"{field} is empty or has nothing visible in it{then}")
     if len(kept) > limit:
         longer = " `memory-mcp import` takes longer texts." if field == "content" else ""
-        raise InvalidInput(f"{field} has {len(kept):,} characters, the limit is {limit:,}; {_UNSAVED}{longer}")
+        raise InvalidInput(f"{field} has {len(kept):,} characters, the limit is {limit:,}{then}{longer}")
     return kept
 
 
@@ -79,9 +102,24 @@ def without_private(text: str) -> tuple[str, int]:
     return "".join(kept) + ("" if depth else text[position:]), blocks
 
 
-_UNSAVED = "nothing was saved."
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-_PRIVATE = re.compile(r"[<＜]\s*([/／]?)\s*private(?:\s[^<>＜＞]*)?[>＞]", re.IGNORECASE)
+_PRIVATE = re.compile(r"[<＜]\s*+(?:([/／])\s*+)?private(?:\s[^<>＜＞]*)?[>＞]", re.IGNORECASE)
+
+
+# UAX #15, Stream-Safe Text Format: no language needs more, and putting them in order takes quadratic time.
+_MARKS_IN_A_ROW = 30
+
+
+def _is_crowded(text: str) -> bool:
+    if text.isascii():
+        return False
+    return any(sum(1 for _ in run) > _MARKS_IN_A_ROW for is_mark, run in groupby(text, _is_mark) if is_mark)
+
+
+@lru_cache(maxsize=4_096)
+def _is_mark(character: str) -> bool:
+    """Whether a character is a combining mark, or becomes one in its compatibility form."""
+    return unicodedata.category(unicodedata.normalize("NFKD", character)[0]).startswith("M")
 
 
 def _named(character: str) -> str:
@@ -90,7 +128,7 @@ def _named(character: str) -> str:
 
 
 def _is_blank(text: str) -> bool:
-    return not _INVISIBLE.sub("", text).replace("\u2800", "").strip()
+    return not INVISIBLE.sub("", text).replace("\u2800", "").strip()
 
 
 def _counted(count: int, noun: str, what: str) -> str:
@@ -99,13 +137,11 @@ def _counted(count: int, noun: str, what: str) -> str:
 
 # ---- invisible characters ------------------------------------------------------------------------------------------
 
-# Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt) and the marks of interlinear annotation.
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _JOINING = "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"  # Arabic, Indic and kin
+
+# A flag of a part of a country (UTS #51, emoji tag sequences): its code in tag letters and digits, and the end of it.
+_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,8}\U000e007f")
 
 # What may stand on both sides of an invisible character that does its proper work. Emoji are of category So or Sm.
 _LEGITIMATE = tuple(
@@ -123,20 +159,25 @@ _LEGITIMATE = tuple(
 def neutralise(text: str) -> tuple[str, int]:
     """Show characters that hide, reorder or smuggle text as escapes like `[U+202E]`; gives their number, too.
 
-    Joiners inside emoji and in scripts that need them, and variation selectors after emoji and Chinese characters, are
-    kept. Repeating it changes nothing.
+    Joiners inside emoji and in scripts that need them, variation selectors after emoji and Chinese characters, and the
+    tags of flags are kept. Repeating it changes nothing.
     """
-    if not _INVISIBLE.search(text):
+    if not INVISIBLE.search(text):
         return text, 0
+    flags = {place for flag in _FLAG.finditer(text) for place in range(*flag.span())}
     shown: list[str] = []
     changed = 0
     for place, character in enumerate(text):
         before = shown[-1][-1] if shown else ""
-        if _INVISIBLE.match(character) and not _is_legitimate(character, before, text[place + 1 : place + 2]):
+        if (
+            not INVISIBLE.match(character)
+            or place in flags
+            or _is_legitimate(character, before, text[place + 1 : place + 2])
+        ):
+            shown.append(character)
+        else:
             shown.append(f"[U+{ord(character):04X}]")
             changed += 1
-        else:
-            shown.append(character)
     return "".join(shown), changed
 
 
@@ -168,7 +209,7 @@ def trust_of(source: Source, derived: Iterable[Trust] = ()) -> Trust:
 
 # Delimiters around recalled text: ours, and those that hosts give authority to.
 _DELIMITER = re.compile(
-    r"<(?=\s*/?\s*(?:memory|memories|hook[-_\s]?context|untrusted[-_\s]?context|system(?:[-_\s]?reminder)?"
+    r"<(?=\s*+(?:/\s*+)?(?:memory|memories|hook[-_\s]?context|untrusted[-_\s]?context|system(?:[-_\s]?reminder)?"
     r"|user[-_\s]?prompt[-_\s]?submit[-_\s]?hook)(?!\w))",
     re.IGNORECASE,
 )
@@ -178,7 +219,7 @@ _COMMANDS = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|guideline|direction)s?\b"
     r"|\b(?:new|updated|real) (?:system )?instructions?\s*:|\bsystem prompt\b|\byou are now\b"
     r"|\bfrom now on,? (?:you|always|never)\b|\b(?:do not|don't|never) (?:tell|inform|mention|reveal).{0,30}\buser\b"
-    r"|\bwithout (?:telling|asking|informing) the user\b|\[/?inst\]|<\|im_(?:start|end)\|>|<\s*/?\s*system"
+    r"|\bwithout (?:telling|asking|informing) the user\b|\[/?inst\]|<\|im_(?:start|end)\|>|<\s*+(?:/\s*+)?system"
     r"|(?:指示|命令|ルール|プロンプト|制約)(?:を|は)?.{0,8}(?:無視|忘れ|破棄|従わ)|システムプロンプト|あなたは今(?:から|後)"
     r"|今(?:から|後)(?:、)?あなたは|ユーザーに.{0,6}(?:知らせず|言わず|伝えず|知らせない|言わない|伝えない)"
 )
@@ -200,7 +241,7 @@ def quote(text: str) -> str:
 
 def commands_assistant(text: str) -> bool:
     """Whether a text seems to give orders to an assistant (English, Japanese): a flag for review, not a verdict."""
-    return _COMMANDS.search(unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()) is not None
+    return _COMMANDS.search(unicodedata.normalize("NFKC", INVISIBLE.sub("", text)).casefold()) is not None
 
 
 def _plain(character: str) -> str:

@@ -1,7 +1,7 @@
 """What secrets look like, and a text without them."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -9,20 +9,56 @@ from typing import Any
 Found = tuple[int, int, str]
 """Where a secret stands (start, end) and its kind."""
 
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt) and the marks of interlinear annotation."""
+
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """Replace secrets by `[redacted: KIND]`; gives the text and the kind of each secret, in order.
 
     Found are keys of known services by their form (our own rules, then those of detect-secrets; nothing is ever
     verified over a network), private key blocks, passwords in addresses, and what is assigned to a word such as
-    password, api_key or パスワード, unless it looks like prose, code or a placeholder. Repeating it changes nothing.
+    password, api_key or パスワード, unless it looks like prose, code or a placeholder. Invisible characters inside it,
+    or their escapes like `[U+200B]`, hide no secret and go with it. Repeating it changes nothing.
     """
     kinds: list[str] = []
-    while found := _apart(_candidates(text)):  # again, since one that is gone can have hidden where another begins
+    while found := _find(text):  # again, since one that is gone can have hidden where another begins
         kinds += [kind for _, _, kind in found]
-        for start, end, kind in reversed(found):
-            text = f"{text[:start]}[redacted: {kind}]{text[end:]}"
+        text = _replaced(text, found)
     return text, tuple(kinds)
+
+
+_LABEL = re.compile(r"\[redacted: [a-z ]+\]")
+_PASSED_OVER = re.compile(rf"{INVISIBLE.pattern}|\[U\+[0-9A-F]{{4,6}}\]")
+
+
+def _find(text: str) -> list[Found]:
+    # `<` begins no value: a label is neither a secret nor the word before one, else each would uncover the next.
+    masked = _LABEL.sub(lambda label: "<" * len(label[0]), text)
+    visible, places = _visible(masked)
+    return [(places[start], places[end - 1] + 1, kind) for start, end, kind in _apart(_candidates(visible))]
+
+
+def _visible(text: str) -> tuple[str, Sequence[int]]:
+    """Leave out what cannot be seen; gives what remains and the place of each character in `text`."""
+    gaps = [gap.span() for gap in _PASSED_OVER.finditer(text)]
+    if not gaps:
+        return text, range(len(text))
+    starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(text)]
+    places = [place for start, end in zip(starts, ends, strict=True) for place in range(start, end)]
+    return "".join(map(text.__getitem__, places)), places
+
+
+def _replaced(text: str, found: Iterable[Found]) -> str:
+    parts: list[str] = []
+    kept_from = 0
+    for start, end, kind in found:
+        parts += (text[kept_from:start], f"[redacted: {kind}]")
+        kept_from = end
+    return "".join((*parts, text[kept_from:]))
 
 
 def _candidates(text: str) -> Iterator[Found]:
@@ -122,8 +158,9 @@ def _rule(kind: str, form: str, is_secret: Callable[[str], bool] = _is_real, *, 
 _RULES = (
     _rule(
         "private key",
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
-        rf"(?:.{{40,}}?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:\s*{_BASE64}{{16,}})+)",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:(?!.{0,39}-----END)(?:[^-]++|-(?!----(?:BEGIN|END)))*+"
+        rf"-----END [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?-----|(?:\s*{_BASE64}{{16,}})+)",
         flags=re.DOTALL | re.ASCII,
     ),
     _rule("anthropic key", r"\bsk-ant-[\w-]{16,}"),
@@ -136,7 +173,7 @@ _RULES = (
     _rule("aws key", r"(?i:aws|secret).{0,30}?[:=]\s*[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", _is_mixed),
     _rule("azure key", r"(?:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
     _rule("service key", r"\b(?:hf|npm|gsk|pplx|dop_v1|xai|r8|nvapi|shpat|lin_api|ntn)[_-][A-Za-z0-9]{30,}"),
-    _rule("json web token", r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
+    _rule("json web token", r"(?<![\w-])(?=[\w-]*?\beyJ)[\w-]{11,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
     _rule("bearer token", r"\b(?i:bearer)\s+(?P<secret>[\w.~+/-]{16,}=*)", _is_key),
     _rule("password", r"(?i:authorization:\s*basic)\s+(?P<secret>[A-Za-z0-9+/]{8,}=*)"),
     _rule("password", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,100}:(?P<secret>[^\s/\"'<>]{3,200})(?=@[\w\[])"),
@@ -144,7 +181,9 @@ _RULES = (
     _rule("password", _CODEWORD + _IS + _BARE, _is_password, flags=re.IGNORECASE),
     _rule("password", _CODEWORD + r"=(?P<secret>[a-z]{6,})(?=[\s&;]|$)", flags=re.IGNORECASE),
     _rule("password", _CODEWORD + _SAID + _BARE, _is_password, flags=re.IGNORECASE),
-    _rule("password", rf"(?:set|change|update)\w*[^.\n]{{0,20}}{_CODEWORD}\s+to\s+{_BARE}", _is_password),
+    _rule(
+        "password", rf"\b(?:re)?(?:set|change|update)\w{{0,9}}[^.\n]{{0,20}}{_CODEWORD}\s+to\s+{_BARE}", _is_password
+    ),
     _rule("password", rf"--?{_CODEWORD}[ =]{_BARE}", _is_password),
     _rule(
         "password",
@@ -196,7 +235,7 @@ def _known_services() -> tuple[_Rule, ...]:
         "twilio key": twilio.TwilioKeyDetector,
     }
     return tuple(
-        _rule(kind, rf"(?<![A-Za-z0-9])(?:{form.pattern})")
+        _rule(kind, rf"(?<![A-Za-z0-9])(?:{form.pattern})[\w-]*")  # to the end of the word: another may follow in it
         for kind, detector in detectors.items()
         for form in detector.denylist
     )

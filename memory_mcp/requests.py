@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
 from memory_mcp import dates, privacy
-from memory_mcp.config import MAX_CONTENT, MAX_IDS, MAX_NAME, MAX_QUERY, MAX_TAG, MAX_TAGS, Settings
+from memory_mcp.config import MAX_CONTENT, MAX_DAYS, MAX_IDS, MAX_NAME, MAX_QUERY, MAX_TAG, MAX_TAGS, Settings
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Filter, Kind, Memory, NewMemory, Query, Revision, Selection, State, new_id
 
@@ -42,7 +42,7 @@ def new_memory(new: NewMemory, settings: Settings, now: datetime) -> tuple[Memor
         trust=privacy.trust_of(new.source),
         created_at=past(new.created_at, "created_at", now) or now,
         updated_at=now,
-        valid_from=new.valid_from,
+        valid_from=instant(new.valid_from, "valid_from"),
         expires_at=expiry(new.expires_in_days, new.kind, settings, now),
     )
     return memory, admitted.notices
@@ -56,14 +56,14 @@ def where(query: Query, settings: Settings, zone: tzinfo, now: datetime) -> Filt
         raise InvalidInput("since must lie before until.")
     history = query.include_history or bool(query.as_of)
     return Filter(
-        namespaces=tuple(dict.fromkeys((name(query.namespace, "namespace") or settings.namespace, PERSON))),
+        namespaces=tuple(dict.fromkeys((sought(query.namespace, "namespace") or settings.namespace, PERSON))),
         kinds=query.kinds,
-        tags=tags(query.tags),
+        tags=sought_tags(query.tags),
         states=(State.ACTIVE, State.SUPERSEDED) if history else (State.ACTIVE,),
-        session_id=name(query.session_id, "session_id"),
+        session_id=sought(query.session_id, "session_id"),
         source=query.source,
         outcome=query.outcome,
-        min_confidence=unit(query.min_confidence, "min_confidence", 0.0),
+        min_confidence=unit(query.min_confidence, "min_confidence", 0.0, then=""),
         since=since,
         until=until,
         as_of=dates.until(query.as_of, zone=zone, now=now) if query.as_of else None,
@@ -112,12 +112,12 @@ def selected(
     selection: Selection, states: tuple[State, ...], settings: Settings, zone: tzinfo, now: datetime
 ) -> Filter:
     """Say which memories a wide forget, archive or restore is about, by the same meaning of dates as in recall."""
-    own = (name(selection.namespace, "namespace") or settings.namespace,)
+    own = (sought(selection.namespace, "namespace") or settings.namespace,)
     return Filter(
         namespaces=own if selection.namespace else tuple(dict.fromkeys((*own, PERSON))),
         states=states,
-        tags=tags(selection.tags),
-        session_id=name(selection.session_id, "session_id"),
+        tags=sought_tags(selection.tags),
+        session_id=sought(selection.session_id, "session_id"),
         source=selection.source,
         until=dates.since(selection.before, zone=zone, now=now) if selection.before else None,
     )
@@ -142,17 +142,34 @@ def revision(change: Revision, memory: Memory, settings: Settings, now: datetime
 
 
 def name(value: str, field: str) -> str:
-    """Check a short name (namespace, key, speaker, session_id), in one line; '' stays ''."""
-    return " ".join(privacy.neutralise(privacy.require_text(value, field, MAX_NAME))[0].split()) if value else ""
+    """Check a short name to be kept (namespace, key, speaker, session_id), in one line; '' stays ''."""
+    return privacy.admit_name(value, field, MAX_NAME) if value else ""
+
+
+def sought(value: str, field: str, limit: int = MAX_NAME) -> str:
+    """Put a short name that is looked for into the form in which one is kept; '' stays ''."""
+    return " ".join(privacy.neutralise(privacy.require_text(value, field, limit, then="."))[0].split()) if value else ""
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
-    """Fold case and blanks, drop repeats and empty ones. Raises over 32 tags or 64 characters."""
-    given = tuple(values)
+    """Check tags to be kept: fold case and blanks, drop repeats and empty ones. At most 32 of 64 characters."""
+    return _folded(privacy.admit_name(tag, "tags", MAX_TAG) for tag in _few(values, then=" Nothing was saved."))
+
+
+def sought_tags(values: Iterable[str]) -> tuple[str, ...]:
+    """Put tags that are looked for into the form in which they are kept."""
+    return _folded(sought(tag, "tags", MAX_TAG) for tag in _few(values))
+
+
+def _few(values: Iterable[str], *, then: str = "") -> list[str]:
+    given = list(values)
     if len(given) > MAX_TAGS:
-        raise InvalidInput(f"{len(given):,} tags are too many; at most {MAX_TAGS}. Nothing was saved.")
-    cleaned = (privacy.neutralise(privacy.require_text(tag, "tags", MAX_TAG))[0] for tag in given if tag.strip())
-    return tuple(dict.fromkeys(" ".join(tag.casefold().split()) for tag in cleaned))
+        raise InvalidInput(f"{len(given):,} tags are too many; at most {MAX_TAGS}.{then}")
+    return [tag for tag in given if tag.strip()]
+
+
+def _folded(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tag.casefold() for tag in values))
 
 
 def ids(values: Iterable[str]) -> tuple[str, ...]:
@@ -165,17 +182,25 @@ def ids(values: Iterable[str]) -> tuple[str, ...]:
     return given
 
 
-def unit(value: float | None, field: str, default: float) -> float:
-    """Check a number in 0..1."""
+def unit(value: float | None, field: str, default: float, *, then: str = " Nothing was saved.") -> float:
+    """Check a number in 0..1; the error ends with `then`."""
     if value is None:
         return default
     if not 0 <= value <= 1:
-        raise InvalidInput(f"{field} must lie between 0 and 1. Nothing was saved.")
+        raise InvalidInput(f"{field} must lie between 0 and 1.{then}")
     return float(value)
+
+
+def instant(value: datetime | None, field: str) -> datetime | None:
+    """Check that every clock can show an instant."""
+    if value is not None and not dates.EARLIEST <= value <= dates.LATEST:
+        raise InvalidInput(f"{field} must lie in the years 1000 to 9000. Nothing was saved.")
+    return value
 
 
 def past(value: datetime | None, field: str, now: datetime) -> datetime | None:
     """Check that an instant of the past is one; a day of grace for clocks and zones."""
+    value = instant(value, field)
     if value is not None and value > now + timedelta(days=1):
         raise InvalidInput(f"{field} lies in the future. Nothing was saved.")
     return value
@@ -186,6 +211,6 @@ def expiry(days: float | None, kind: Kind, settings: Settings, now: datetime) ->
     if days is None:
         lifetime = settings.lifetime(kind)
         return now + lifetime if lifetime else None
-    if not 0 < days <= 36_500:
-        raise InvalidInput("expires_in_days must be above 0 and at most 36,500. Nothing was saved.")
+    if not 0 < days <= MAX_DAYS:
+        raise InvalidInput(f"expires_in_days must be above 0 and at most {MAX_DAYS:,}. Nothing was saved.")
     return now + timedelta(days=days)

@@ -1,13 +1,13 @@
 """How recall ranks what was found: two forms of relevance, chosen by what a memory is, and a mild prior."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 
 from memory_mcp import scoring
-from memory_mcp.models import Label
+from memory_mcp.models import Label, Memory, State
 from memory_mcp.scoring import Array
 from memory_mcp.storage.protocol import Evidence
 from memory_mcp.tokens import index_tokens
@@ -20,6 +20,9 @@ STRONG = 0.58
 
 WEAK_MEANING, WEAK_RELEVANCE = 0.4, 0.25
 """Below both a hit is weak (the medians of unanswerable questions on short facts, same place)."""
+
+COMPARED = 2_000
+"""Characters of each memory that are compared for near-copies; a whole chapter would cost 5 ms."""
 
 NEAR_COPY = 0.8
 """Share of common tokens from which a memory gives way to a better one that says the same."""
@@ -125,18 +128,40 @@ def _label(relevance: float, similarity: float) -> Label:
     return "weak" if similarity < WEAK_MEANING and relevance < WEAK_RELEVANCE else "fair"
 
 
-def varied(found: Sequence[tuple[float, str]]) -> list[int]:
+def arranged(found: Sequence[tuple[Ranked, Memory]], *, past: bool) -> list[tuple[Ranked, Memory]]:
+    """Order what was found, best first, so that near-copies and history give way; scores are as they count then.
+
+    With `past` the question is about an earlier time, and what was superseded since is no history but the answer.
+    """
+    scores = {memory.id: one.score for one, memory in found}
+    if not past:
+        scores = _history_last(found, scores)
+    order = varied([(scores[memory.id], memory.content) for _, memory in found])
+    return [(replace(found[place][0], score=score), found[place][1]) for place, score in order]
+
+
+def _history_last(found: Sequence[tuple[Ranked, Memory]], scores: dict[str, float]) -> dict[str, float]:
+    """Let what was superseded count half, and what replaced it as much as it: the correction of a match is a match."""
+    best, history = dict(scores), {memory.id for _, memory in found if memory.state is State.SUPERSEDED}
+    for _, memory in sorted(found, key=lambda pair: pair[0].row):
+        if memory.id in history and memory.superseded_by in best:
+            best[memory.superseded_by] = max(best[memory.superseded_by], best[memory.id])
+    return {memory_id: score / 2 if memory_id in history else score for memory_id, score in best.items()}
+
+
+def varied(found: Sequence[tuple[float, str]]) -> list[tuple[int, float]]:
     """Order places of (score, text), best first, where a near-copy of a better one counts only half."""
     seen: list[set[str]] = []
-    order: list[tuple[float, int]] = []
+    order: list[tuple[int, float]] = []
     for place in sorted(range(len(found)), key=lambda place: -found[place][0]):
         score, text = found[place]
-        tokens = set(index_tokens(text).split())
+        tokens = set(index_tokens(text[:COMPARED]).split())
         copy = any(_overlap(tokens, other) >= NEAR_COPY for other in seen)
-        order.append((-score / 2 if copy else -score, place))
+        order.append((place, score / 2 if copy else score))
         seen.append(tokens)
-    return [place for _, place in sorted(order)]
+    return sorted(order, key=lambda one: -one[1])
 
 
 def _overlap(one: set[str], other: set[str]) -> float:
-    return len(one & other) / max(len(one | other), 1)
+    shared = len(one & other)
+    return shared / max(len(one) + len(other) - shared, 1)

@@ -42,6 +42,7 @@ SAMPLE = 10
 SIMILAR_ABOVE_CEILING = 0.18
 """Near matches begin here above a model's ceiling: .75 for USE, .80 for MiniLM (research, retrieval section 6)."""
 
+SESSION_SHOWS = 50
 ALL_STATES = tuple(State)
 
 
@@ -128,6 +129,7 @@ class MemoryService:
 
         Raises `InvalidInput`, `SummaryFailed` (nothing to summarize), `StoreUnavailable`; then nothing was saved.
         """
+        conversations.require_bounded(conversation)
         now = self.now()
         lessons, reworded = conversations.lessons(conversation.lessons)
         asked = replace(self._named(conversation), lessons=lessons)
@@ -257,27 +259,30 @@ class MemoryService:
         """Read one memory by its id. Raises `NotFound`."""
         found = await self.db.get([memory_id])
         if not found:
-            raise NotFound(f"No memory with id {memory_id}. Recall again for current ids.")
+            raise NotFound(f"No memory with id {memory_id[:60]}. Recall again for current ids.")
         return found[0]
 
     async def episode(self, memory_id: str) -> Episode:
         """Read one episode by its id. Raises `NotFound`."""
         found = await self.db.episode(memory_id)
         if found is None:
-            raise NotFound(f"No episode with id {memory_id}.")
+            raise NotFound(f"No episode with id {memory_id[:60]}.")
         return found
 
     async def recent_episodes(self, limit: int = 20) -> list[Episode]:
         """Read the newest episodes of every namespace."""
         return await self.db.episodes(Filter(now=self.now()), limit)
 
-    async def session(self, session_id: str) -> tuple[list[Memory], list[Episode]]:
-        """Read a session's kept turns, in order, and its episodes. Raises `NotFound`."""
+    async def session(self, session_id: str) -> tuple[list[Memory], list[Episode], list[Memory]]:
+        """Read a session's kept turns, in order, its episodes, and what else was stored in it. Raises `NotFound`."""
+        where = Filter(session_id=session_id, now=self.now())
         turns = await self.db.turns(session_id, "")
-        episodes = await self.db.episodes(Filter(session_id=session_id, now=self.now()), 20)
-        if not turns and not episodes:
+        episodes = await self.db.episodes(where, SESSION_SHOWS)
+        others = tuple(kind for kind in Kind if kind not in (Kind.TURN, Kind.EPISODE))
+        facts = await self.db.page(replace(where, kinds=others), SESSION_SHOWS)
+        if not (turns or episodes or facts.memories):
             raise NotFound(f"Nothing is kept of a session {session_id[:60]!r}.")
-        return turns, episodes
+        return turns, episodes, list(facts.memories)
 
     async def page(self, query: Query) -> Page:
         """List memories by filters, newest first, whole, without a token budget; for people and exports."""

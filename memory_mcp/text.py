@@ -65,7 +65,7 @@ def _is_full_stop(text: str, start: int, match: re.Match[str]) -> bool:
         return bool(_UNSPACED.match(before) and _UNSPACED.match(after))
     if match[0].rstrip(_CLOSERS) != ".":
         return True
-    if _LIST_MARK.fullmatch(text, start, match.end()):
+    if _LIST_MARK.fullmatch(text, max(start, match.start() - SHORT), match.end()):
         return False
     word = _LAST_WORD.search(text[max(start, match.start() - SHORT) : match.start()])
     following = text[match.end() : match.end() + SHORT].lstrip()[:1]

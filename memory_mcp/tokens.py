@@ -153,13 +153,14 @@ def _bare(text: str) -> str:
 # ---- what differs --------------------------------------------------------------------------------------------------
 
 _COUNTERS = "月日年時分秒週人個円階歳才本枚台匹頭冊度回件番号名室世代倍割キグメパトド"
+_NUMERALS = "〇一二三四五六七八九十百千万億"
 _NUMBER_WORDS = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty"
     "|ninety|hundred|thousand|million"  # not 'one', which is mostly a pronoun
 )
 _NUMBER = re.compile(
     rf"(?<![\w.])-?\d+(?:[.:/]\d+)*|\d+(?:[.:/]\d+)*|\b(?:{_NUMBER_WORDS})\b"
-    rf"|[〇一二三四五六七八九十百千万億]+(?=[{_COUNTERS}])"
+    rf"|(?<![{_NUMERALS}])[{_NUMERALS}]++(?=[{_COUNTERS}])"
 )
 _OBLIGATION = re.compile("な(?:ければ|くては|いと)(?:なら|いけ)(?:ない|ません)|かもしれ(?:ない|ません)|すみません")
 _NEGATION = re.compile(
@@ -202,7 +203,8 @@ def _negations(text: str) -> int:
 def _other_names(old: str, new: str) -> bool:
     """Whether a name made place for another, or the same words name them in another order (who beat whom)."""
     before, after = ([name.casefold() for name in _NAME.findall(text)] for text in (old, new))
-    if any(name not in new.casefold() for name in before) and any(name not in old.casefold() for name in after):
+    old_folded, new_folded = old.casefold(), new.casefold()
+    if any(name not in new_folded for name in before) and any(name not in old_folded for name in after):
         return True
     return before != after and sorted(_tokens(old)) == sorted(_tokens(new))
 

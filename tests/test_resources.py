@@ -239,3 +239,8 @@ async def test_what_another_process_stores_is_told_at_the_next_look(words_only: 
                 await server.desk.notices.look()
                 with anyio.fail_after(10):
                     assert type(await anext(events)).__name__ == "ResourcesListChanged"
+
+
+async def test_a_session_of_which_only_facts_were_stored_can_be_read(client: Client):
+    await client.call_tool("store", {"content": "The ferry leaves at nine.", "session_id": "harbour"})
+    assert "The ferry leaves at nine." in await read(client, addresses.session("harbour"))

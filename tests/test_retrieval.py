@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_mcp.models import Kind
-from memory_mcp.retrieval import Ranked, rank, varied
+from memory_mcp.models import Kind, Memory, State
+from memory_mcp.retrieval import Ranked, arranged, rank, varied
 from memory_mcp.storage.protocol import Evidence
 
 NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
@@ -167,9 +167,14 @@ candidates = st.fixed_dictionaries(
         "eligible": st.booleans(),
     }
 )
-found = st.lists(candidates, min_size=1, max_size=9).map(
-    lambda rows: evidence(*(row | {"sequence": place if row["kind"] == Kind.TURN else 0} for place, row in enumerate(rows, 1)))
-)  # fmt: skip
+
+
+def gathered(rows: list[dict]) -> Evidence:
+    """Evidence in which each turn has a place of its own."""
+    return evidence(*(row | {"sequence": place * (row["kind"] == Kind.TURN)} for place, row in enumerate(rows, 1)))
+
+
+found = st.lists(candidates, min_size=1, max_size=9).map(gathered)
 
 
 def permuted(one: Evidence, places: list[int]) -> Evidence:
@@ -218,13 +223,42 @@ def test_the_older_never_scores_higher(candidate: dict, days: int):
 
 def test_a_near_copy_of_a_better_one_gives_way():
     found = [(0.9, "the cat sat on the red mat"), (0.8, "The cat sat on the red mat!"), (0.5, "a dog barked")]
-    assert varied(found) == [0, 2, 1]
+    assert varied(found) == [(0, 0.9), (2, 0.5), (1, 0.4)]
 
 
 def test_a_near_copy_still_comes_before_what_is_much_worse():
-    assert varied([(0.9, "one two three"), (0.8, "one two three"), (0.3, "four")]) == [0, 1, 2]
+    found = [(0.9, "one two three"), (0.8, "one two three"), (0.3, "four")]
+    assert [place for place, _ in varied(found)] == [0, 1, 2]
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 1), st.text("ab ", max_size=8)), max_size=12))
 def test_variety_only_changes_the_order(found: list[tuple[float, str]]):
-    assert sorted(varied(found)) == list(range(len(found)))
+    order = varied(found)
+    assert sorted(place for place, _ in order) == list(range(len(found)))
+    assert [score for _, score in order] == sorted((score for _, score in order), reverse=True)
+
+
+# ---- history -------------------------------------------------------------------------------------------------------
+
+
+def version(row: int, score: float, content: str, newer: str = "") -> tuple[Ranked, Memory]:
+    state = State.SUPERSEDED if newer else State.ACTIVE
+    memory = Memory(f"m{row}", content, NOW, NOW, state=state, superseded_by=newer)
+    return Ranked(row, score, "fair", 0, 0, 0), memory
+
+
+@pytest.mark.parametrize("scores", [(0.9, 0.5, 0.1), (0.1, 0.5, 0.9), (0.2, 0.9, 0.1)])
+def test_what_replaced_a_match_is_the_better_match(scores: tuple[float, float, float]):
+    first, second, third = scores
+    found = [
+        version(1, first, "the old harbour", "m2"), version(2, second, "a newer port", "m3"),
+        version(3, third, "the newest quay"), version(4, 0.05, "a cow"),
+    ]  # fmt: skip
+    hits = arranged(found, past=False)
+    assert hits[0][1].id == "m3"
+    assert [one.score for one, _ in hits] == sorted((one.score for one, _ in hits), reverse=True)
+
+
+def test_a_question_about_the_past_is_answered_by_what_held_then():
+    found = [version(1, 0.9, "the old harbour", "m2"), version(2, 0.5, "a cow")]
+    assert [memory.id for _, memory in arranged(found, past=True)] == ["m1", "m2"]

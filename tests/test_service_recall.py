@@ -513,3 +513,13 @@ async def test_an_answered_recall_stands_although_it_cannot_be_counted(words_onl
         await memory.db._database.maintain(lambda at: at.execute("pragma query_only = on"))
     async with open_memory(words_only, door="cli") as memory:
         assert await ask(memory, "spare key") == ["The spare key hangs behind the clock"]
+
+
+async def test_memories_without_vectors_are_told_of(words_only: Settings, clock: Clock):
+    async with memory_with(words_only, None, clock) as memory:
+        await keep(memory, "The ferry leaves at nine")
+    async with memory_with(words_only, WordsEmbedder, clock) as memory:
+        found = await memory.recall(Query("When does the boat go?"))
+        assert "found by words only: 1 of 1" in found.notice
+        await memory.embed_pending()
+        assert "found by words only" not in (await memory.recall(Query("ferry"))).notice

@@ -164,12 +164,11 @@ async def test_a_derived_memory_takes_the_lowest_trust_of_its_origins(memory: Me
     assert again.trust is Trust.UNTRUSTED
 
 
-async def test_saying_it_oneself_makes_it_trusted_but_a_tool_cannot_unsay_it(memory: MemoryService):
-    read = await keep(memory, "The office closes at six", source=Source.TOOL)
-    await keep(memory, "The office closes at six", source=Source.USER)
-    await keep(memory, "The office closes at six", source=Source.TOOL)
-    kept = await memory.get(read)
-    assert (kept.trust, kept.source) == (Trust.TRUSTED, Source.USER)
+@pytest.mark.parametrize(("first", "then"), [(Source.TOOL, Source.USER), (Source.USER, Source.TOOL)])
+async def test_who_repeats_a_text_neither_vouches_for_it_nor_spoils_it(memory: MemoryService, first, then):
+    kept = await memory.get(await keep(memory, "The office closes at six", source=first))
+    again = await memory.get(await keep(memory, "The office closes at six", source=then))
+    assert (again.id, again.source, again.trust) == (kept.id, kept.source, kept.trust)
 
 
 # ---- time to live --------------------------------------------------------------------------------------------------
@@ -435,6 +434,32 @@ async def test_another_model_never_meets_the_vectors_of_the_first(settings: Sett
         assert (stats.memories, stats.awaiting_vectors, stats.model) == (12, 0, "words")
         found = await memory.recall(Query("cables"))
         assert (found.mode, found.notice) == ("hybrid", "")
+
+
+async def test_two_processes_that_begin_with_different_models_never_mix_their_vectors(settings: Settings, clock: Clock):
+    """B13: of the same dimension, on a file that is still empty when both open it."""
+    first, second = WordsEmbedder(), WordsEmbedder(ModelIdentity("words", "c" * 64, dimension=256))
+    async with (
+        memory_with(settings, lambda: first, clock) as here,
+        memory_with(settings, lambda: second, clock) as there,
+    ):
+        assert (await here.recall(Query("kettle"))).mode == "hybrid"
+        await keep(there, "The kettle is blue")
+        stored = await here.store(NewMemory("The kettle is red"))
+        found = await here.recall(Query("kettle"))
+        assert "another model" in stored.notice
+        assert (found.mode, len(found.hits)) == ("keyword", 2)
+        assert await here.embed_pending() == 0
+        assert await there.embed_pending() == 1
+        assert (await there.check()).problems == ()
+
+
+async def test_names_are_one_line_and_tags_fold_blanks(memory: MemoryService):
+    kept = await memory.get(
+        await keep(memory, "text", session_id="a\nb", speaker=" Ann\tLee ", key="x  y", tags=("Two\n words",))
+    )
+    assert (kept.session_id, kept.speaker, kept.key, kept.tags) == ("a b", "Ann Lee", "x y", ("two words",))
+    assert await ask(memory, session_id="a\nb", tags=("two  WORDS",)) == ["text"]
 
 
 async def test_memories_stored_without_a_model_get_their_vectors_when_there_is_one(settings: Settings, clock: Clock):

@@ -185,7 +185,7 @@ async def test_memories_that_helped_are_rated(memory: MemoryService):
 
 async def test_messages_alone_are_kept_as_turns_and_summarized_in_their_words(memory: MemoryService, clock: Clock):
     summarized = await memory.summarize(Conversation("s1", messages=MOVING))
-    kept, episodes = await memory.session("s1")
+    kept, episodes, _ = await memory.session("s1")
     assert [(turn.content, turn.speaker, turn.sequence, turn.source) for turn in kept] == [
         (MOVING[0].content, "user", 1, Source.USER),
         (MOVING[1].content, "assistant", 2, Source.AGENT),

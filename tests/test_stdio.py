@@ -99,6 +99,13 @@ def test_a_probe_is_answered_in_the_sdk_s_own_words(db: Path):
         assert server.end_input() == 0
 
 
+def test_a_probe_alone_opens_the_memory(db: Path):
+    with RawServer(db, WORDS_ONLY) as server:
+        server.call("server/discover", envelope())
+        assert server.end_input() == 0
+    assert db.exists()
+
+
 # ---- endings -----------------------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TITLE = 60
 """Bytes of an episode's text that name it in a list."""
 
+FACT_SHOWN = 300
 PAGE = 8
 """What is read on purpose may take this many times the room of a reply."""
 
@@ -56,11 +57,12 @@ async def read(uri: str, service: "MemoryService") -> str:
 
 
 async def session(session_id: str, service: "MemoryService") -> str:
-    """Show what is kept of one conversation: its episodes, and its turns in order. Raises `NotFound`."""
-    turns, episodes = await service.session(session_id)
-    links = [f"- <{addresses.episode(one.memory.id)}>" for one in episodes]
-    parts = [HEADER, *(["Episodes:", *links] if links else []), *_said(turns, service.room() * PAGE, service.zone)]
-    return "\n\n".join(parts)
+    """Show what is kept of one conversation: episodes, what was stored, and the turns in order. Raises `NotFound`."""
+    turns, episodes, facts = await service.session(session_id)
+    told = [f"- <{addresses.episode(one.memory.id)}>" for one in episodes]
+    stored = [f"- {excerpt(privacy.quote(one.content), (), FACT_SHOWN)} <{addresses.memory(one.id)}>" for one in facts]
+    parts = [HEADER, *(["Episodes:", *told] if told else []), *(["Stored:", *stored] if stored else [])]
+    return "\n\n".join([*parts, *_said(turns, service.room() * PAGE, service.zone)])
 
 
 async def _recent_episodes(service: "MemoryService") -> str:

@@ -228,4 +228,5 @@ def serve(settings: Settings, wire: Wire) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     # Only ours: the lower levels of the libraries quote messages and arguments.
     logging.getLogger("memory_mcp").setLevel(settings.log.upper())
-    run(build_server(settings).lowlevel, wire)
+    server = build_server(settings)
+    run(server.lowlevel, wire, server.desk.memory.begin)  # a host that only probes will soon ask

@@ -36,19 +36,22 @@ LAST_CALL = 1.9  # seconds after which the process ends whatever hangs
 LISTEN = "subscriptions/listen"
 
 
-def run(server: Server[Any], wire: Wire) -> None:
+def run(server: Server[Any], wire: Wire, probed: Callable[[], None]) -> None:
     """Serve one client until its input ends, or SIGTERM or SIGINT arrives, then clean up and return."""
-    anyio.run(serve, server, wire)
+    anyio.run(serve, server, wire, probed)
 
 
-async def serve(server: Server[Any], wire: Wire) -> None:
-    """Serve one client over `wire` in whichever protocol era it opens with."""
+async def serve(server: Server[Any], wire: Wire, probed: Callable[[], None]) -> None:
+    """Serve one client over `wire` in whichever protocol era it opens with.
+
+    `probed` is called when a probe was answered, of which the server itself hears nothing.
+    """
     work = anyio.CancelScope()
     ending = Ending(work.cancel)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ending.on_signal)
         with work:
-            async with _streams(server, wire, ending) as (incoming, outgoing):
+            async with _streams(server, wire, ending, probed) as (incoming, outgoing):
                 options = server.create_initialization_options(NotificationOptions(resources_changed=True))
                 await server.run(incoming, outgoing, options)
         tasks.cancel_scope.cancel()
@@ -115,14 +118,14 @@ class Owed:
 
 @asynccontextmanager
 async def _streams(
-    server: Server[Any], wire: Wire, ending: Ending
+    server: Server[Any], wire: Wire, ending: Ending, probed: Callable[[], None]
 ) -> AsyncGenerator[
     tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 ]:
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage]()
     owed = Owed()
-    reader = Reader(server, to_server, outgoing.clone(), owed, ending, current_token())
+    reader = Reader(server, to_server, outgoing.clone(), owed, ending, current_token(), probed)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_write, from_server, wire, owed, ending)
         threading.Thread(target=reader.run, args=(wire,), name="stdin", daemon=True).start()
@@ -154,6 +157,7 @@ class Reader:
     owed: Owed
     ending: Ending
     loop: EventLoopToken
+    probed: Callable[[], None]
     opened: bool = False
 
     def run(self, wire: Wire) -> None:
@@ -177,6 +181,7 @@ class Reader:
             await self.to_client.send(SessionMessage(message))
         elif isinstance(message, JSONRPCRequest) and not self.opened and probed_version(message):
             await self.to_client.send(SessionMessage(answer_probe(self.server, message)))
+            self.probed()
         else:
             self.opened = self.opened or isinstance(message, JSONRPCRequest)
             self.owed.note_incoming(message)

@@ -1,6 +1,8 @@
 """How the file is reached from asynchronous code: a writer and a reader, one thread hop a transaction."""
 
 import asyncio
+import logging
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -14,8 +16,13 @@ from memory_mcp.storage import driver, place, schema
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.faults import translate
 
+LOG = logging.getLogger(__name__)
+
 P = ParamSpec("P")
 T = TypeVar("T")
+
+SAVED, FORGOTTEN, READ = "Nothing was saved", "Nothing was forgotten", "Nothing could be read"
+"""What a failure leaves behind: every hop is wholly done or not at all."""
 
 CLOSING_SECONDS = 1.0
 """A log that cannot be emptied by then is left for the next start; nothing is lost by that."""
@@ -56,18 +63,29 @@ class Database:
         self._writer = writer
         self._reader = reader
         self._closed = False
+        self._identity = place.identity(path)
+        self._lost = threading.Event()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the file was found replaced or removed while it was open."""
+        return self._lost.is_set()
 
     async def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call `fn` on the reader, which sees one state of the file throughout."""
-        return await self._hop(self._reader, lambda at: _transact(at, "begin", lambda: fn(at, *args, **kwargs)))
+        return await self._hop(self._reader, READ, lambda at: _transact(at, "begin", lambda: fn(at, *args, **kwargs)))
 
     async def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call `fn` in one transaction: wholly there, or, when it raises, wholly absent."""
-        return await self.maintain(lambda at: _transact(at, "begin immediate", lambda: fn(at, *args, **kwargs)))
+        return await self._write(SAVED, lambda at: fn(at, *args, **kwargs))
+
+    async def erase(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call `fn` as `write` does; a failure says that nothing was forgotten."""
+        return await self._write(FORGOTTEN, lambda at: fn(at, *args, **kwargs))
 
     async def maintain(self, fn: Callable[[Connection], T]) -> T:
         """Call `fn` on the writer outside of any transaction, for what SQLite forbids inside one."""
-        return await self._hop(self._writer, fn)
+        return await self._hop(self._writer, SAVED, fn)
 
     async def close(self) -> None:
         """Empty the log if nobody else needs it, and close; gives up after a second, and loses nothing by that."""
@@ -77,17 +95,38 @@ class Database:
 
     async def _end(self) -> None:
         await self._reader.end()
-        with suppress(driver.Error):  # whoever opens the file next empties the log
-            await self._writer.run(truncate_log)
+        # Of a lost file SQLite itself saves what it may: it takes our log only if nobody else has the file open.
+        if not self.is_lost:
+            with suppress(driver.Error):  # whoever opens the file next empties the log
+                await self._writer.run(truncate_log)
         await self._writer.end()
 
-    async def _hop(self, connection: _Threaded, fn: Callable[[Connection], T]) -> T:
+    async def _write(self, outcome: str, work: Callable[[Connection], T]) -> T:
+        return await self._hop(self._writer, outcome, lambda at: _transact(at, "begin immediate", lambda: work(at)))
+
+    async def _hop(self, connection: _Threaded, outcome: str, fn: Callable[[Connection], T]) -> T:
         if self._closed:
             raise StoreUnavailable(f"The memory file {self.path} is closed.")
+
+        def guarded(at: Connection) -> T:
+            self._require_same_file(outcome)
+            return fn(at)
+
         try:
-            return await connection.run(fn)
+            return await connection.run(guarded)
         except driver.Error as error:
-            raise translate(error, self.path, saving=connection is self._writer) from error
+            raise translate(error, self.path, outcome) from error
+
+    def _require_same_file(self, outcome: str) -> None:
+        """Refuse to work on what nobody else can see: it would be gone when we close it."""
+        if self.is_lost or place.identity(self.path) != self._identity:
+            if not self.is_lost:
+                LOG.warning("%s was replaced or removed while it was open", self.path)
+            self._lost.set()
+            raise StoreUnavailable(
+                f"{outcome}: the memory file {self.path}, or its log, was replaced or removed while it was open."
+                " Try again: it is opened anew."
+            )
 
 
 async def open_database(
@@ -109,7 +148,7 @@ async def open_database(
         await writer.end()
         await reader.end()
         if isinstance(error, driver.Error):
-            raise translate(error, path, saving=True) from error
+            raise translate(error, path, SAVED) from error
         raise
     return Database(path, writer, reader, problem, encrypted=bool(key))
 

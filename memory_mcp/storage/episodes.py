@@ -8,6 +8,7 @@ from typing import Any
 from memory_mcp.models import Action, Episode, Filter, Memory, Outcome, PendingSession
 from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection, Row
+from memory_mcp.storage.erasure import Erased, erase
 from memory_mcp.storage.filters import clause, to_ms
 from memory_mcp.storage.memories import ids_of, insert, link, retire, rows_of, write_all
 from memory_mcp.storage.places import namespace_number, session_number
@@ -34,7 +35,16 @@ class Told:
     facts: Sequence[Draft]
 
 
-def write_episode(connection: Connection, told: Told, act: Act) -> tuple[Episode, list[Written]]:
+@dataclass(frozen=True)
+class Kept:
+    """What became of a session: its episode, its facts, and the erasure of a summary that had lost a source."""
+
+    episode: Episode
+    facts: list[Written]
+    erased: Erased | None
+
+
+def write_episode(connection: Connection, told: Told, act: Act) -> Kept:
     """Write a session's new turns, its summary and its facts; the same summary again is the same episode."""
     episode, memory = told.episode, told.episode.memory
     namespace = namespace_number(connection, memory.namespace)
@@ -42,6 +52,7 @@ def write_episode(connection: Connection, told: Told, act: Act) -> tuple[Episode
     assert session is not None, "an episode is about a session"
     if write_all(connection, told.turns, act.now):
         episode = replace(episode, covered_through=_last_turn(connection, session))
+    outdated = _outdated(connection, session)
     row = _same_text(connection, session, memory) or _insert(connection, session, episode, told.vectors, act.now)
     _cover(connection, session, row, episode)
     written = write_all(connection, told.facts, act.now)
@@ -49,9 +60,11 @@ def write_episode(connection: Connection, told: Told, act: Act) -> tuple[Episode
         link(connection, fact, [row], "key_fact_of")
     ids = ids_of(connection, [row])
     record(connection, "summarize", [*ids, *(one.id for one in written)], act)
+    outdated -= {row}
+    erased = erase(connection, ids_of(connection, sorted(outdated)), act, cascade=False) if outdated else None
     stands = read_episode(connection, ids[0])
     assert stands is not None, "it was written a moment ago"
-    return stands, written
+    return Kept(stands, written, erased)
 
 
 def read_episode(connection: Connection, memory_id: str) -> Episode | None:
@@ -85,14 +98,17 @@ def pending_sessions(connection: Connection, namespaces: Sequence[str], limit: i
     """Read the sessions with turns that no summary covers, or whose summary lost a source; newest first."""
     found = connection.execute(
         """
-        select s.id, n.name as namespace, count(*) as turns, s.last_at
+        select s.id, n.name as namespace, count(m.row) as turns, s.last_at
         from session s
         join namespace n on n.number = s.namespace
-        join memory m on m.session = s.number and m.kind = 'turn' and m.state = 'active'
+        left join memory m on m.session = s.number and m.kind = 'turn' and m.state = 'active'
              and (s.stale or m.sequence > s.summarized_through)
         where (s.stale or s.turns > s.summarized_through)
           and (:everywhere or n.name in (select value from json_each(:namespaces)))
-        group by s.number order by s.last_at desc limit :limit
+        group by s.number
+        having count(m.row) or s.stale and exists (
+            select 1 from memory e where e.session = s.number and e.kind = 'episode' and e.state = 'active')
+        order by s.last_at desc limit :limit
         """,
         {"everywhere": not namespaces, "namespaces": json.dumps(list(namespaces)), "limit": limit},
     ).fetchall()
@@ -101,6 +117,18 @@ def pending_sessions(connection: Connection, namespaces: Sequence[str], limit: i
 
 def _last_turn(connection: Connection, session: int) -> int:
     return connection.execute("select turns from session where number = :session", {"session": session}).fetchone()[0]
+
+
+def _outdated(connection: Connection, session: int) -> set[int]:
+    """Find the standing summaries of a session that lost a source: once replaced, they must not stay as history."""
+    found = connection.execute(
+        """
+        select m.row from memory m join session s on s.number = m.session
+        where s.number = :session and s.stale and m.kind = 'episode' and m.state <> 'superseded'
+        """,
+        {"session": session},
+    ).fetchall()
+    return {row for (row,) in found}
 
 
 def _same_text(connection: Connection, session: int, memory: Memory) -> int | None:

@@ -17,9 +17,9 @@ from memory_mcp.storage.audit import Act
 from memory_mcp.storage.database import Database, truncate_log
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.erasure import Erased, erase
+from memory_mcp.storage.place import parts
 from memory_mcp.storage.schema import backups
 from memory_mcp.storage.traces import Traces, without_living_texts, without_other_living
-from memory_mcp.storage.upkeep import parts
 
 LOG = logging.getLogger(__name__)
 
@@ -61,16 +61,19 @@ class Eraser:
 
     async def forget(self, ids: Sequence[str], act: Act, *, cascade: bool) -> Forgotten:
         """Erase memories and verify it; what is not verified yet goes on in `finish`."""
-        erased = await self._database.write(erase, ids, act, cascade=cascade)
-        verification: Verification = "clean"
-        if erased.token:
-            removed = await self._remove_backups(erased)
-            self._unverified = _joined(self._unverified, erased.traces)
-            verification = await self._verify(erased.token)
-            detail = " ".join(filter(None, (DETAILS[verification], removed)))
-        else:
-            detail = ""
-        return Forgotten(erased.ids, erased.cascaded, erased.resummarize, verification, detail, missing=erased.missing)
+        erased = await self._database.erase(erase, ids, act, cascade=cascade)
+        verification, detail = await self.follow_up(erased)
+        told = " ".join(filter(None, (detail, _still_standing(erased.resummarize))))
+        return Forgotten(erased.ids, erased.cascaded, erased.resummarize, verification, told, missing=erased.missing)
+
+    async def follow_up(self, erased: Erased) -> tuple[Verification, str]:
+        """Verify what was just erased in a transaction; gives what is worth saying about it, too."""
+        if not erased.token:
+            return "clean", ""
+        removed = await self._remove_backups(erased)
+        self._unverified = _joined(self._unverified, erased.traces)
+        verification = await self._verify(erased.token)
+        return verification, " ".join(filter(None, (DETAILS[verification], removed)))
 
     async def warnings(self) -> list[str]:
         """Say so while an erasure is not verified."""
@@ -153,6 +156,13 @@ class Eraser:
                 found = await asyncio.to_thread(_scan, copies, ids)
                 copies = [copy for copy in copies if found.get(str(copy))]
         return " ".join(_unlink(copy) for copy in copies)
+
+
+def _still_standing(sessions: Sequence[str]) -> str:
+    if not sessions:
+        return ""
+    named = ", ".join(map(repr, sessions))
+    return f"The summary of session {named} still stands, may tell of it, and must be made again: call summarize."
 
 
 def _joined(some: Traces, more: Traces) -> Traces:

@@ -31,7 +31,7 @@ class Erased:
 def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool) -> Erased:
     """Delete memories and what depends on them alone. Without `cascade` exactly these, as when their time is up."""
     asked = _rows(connection, ids)
-    gone = _closure(connection, set(asked.values())) if cascade else set(asked.values())
+    gone = _with_dependents(connection, set(asked.values())) if cascade else set(asked.values())
     names = ids_of(connection, sorted(gone))
     token = secrets.token_hex(8) if gone else ""
     erased = Erased(
@@ -44,6 +44,7 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
     )
     if gone:
         _remember_coordinates(connection, gone, act.now)
+        _hand_over_facts(connection, gone)
         _delete(connection, gone)
         _rewrite_words(connection)
         record(connection, "forget", names, act)
@@ -54,9 +55,8 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
 def carried_along(connection: Connection, ids: Sequence[str]) -> tuple[str, ...]:
     """Name what a forget of these would take with it, oldest first."""
     asked = _rows(connection, ids)
-    return tuple(
-        name for name in ids_of(connection, sorted(_closure(connection, set(asked.values())))) if name not in asked
-    )
+    gone = _with_dependents(connection, set(asked.values()))
+    return tuple(name for name in ids_of(connection, sorted(gone)) if name not in asked)
 
 
 def _rows(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
@@ -67,11 +67,14 @@ def _rows(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
     )
 
 
-def _closure(connection: Connection, gone: set[int]) -> set[int]:
-    """Add, until nothing more comes, the older versions of what goes and what has no evidence but what goes."""
+def _with_dependents(connection: Connection, gone: set[int]) -> set[int]:
+    """Add, until nothing more comes, the older versions of what goes and what has no evidence but what goes.
+
+    Then the replaced summaries that told of it. The other key facts of those stay.
+    """
     while more := (_older_versions(connection, gone) | _without_evidence(connection, gone)) - gone:
         gone = gone | more
-    return gone
+    return gone | _summaries_that_told(connection, gone, "m.state = 'superseded'").keys()
 
 
 def _older_versions(connection: Connection, gone: Collection[int]) -> set[int]:
@@ -102,26 +105,32 @@ def _without_evidence(connection: Connection, gone: Collection[int]) -> set[int]
     return {row for (row,) in found}
 
 
-def _mark_summaries(connection: Connection, gone: Collection[int]) -> tuple[str, ...]:
-    """Mark the sessions whose standing summary loses a turn or a key fact; returns their ids."""
+def _summaries_that_told(connection: Connection, gone: Collection[int], condition: str) -> dict[int, int]:
+    """Find the summaries that cover a turn that goes, or whose session loses a key fact; gives rows and sessions."""
     found = connection.execute(
-        """
-        with gone as (select value as row from json_each(:gone)),
-        standing as (
-            select e.* from episode e join memory m on m.row = e.memory
-            where m.state = 'active' and e.memory not in gone)
-        update session set stale = 1
-        where number in (
-            select e.session from standing e join memory t on t.session = e.session
-            where t.row in gone and t.kind = 'turn' and t.sequence <= e.covered_through
-            union
-            select e.session from standing e join link l on l.older = e.memory and l.relation = 'key_fact_of'
-            where l.newer in gone)
-        returning id
+        f"""
+        with gone as (select value as row from json_each(:gone))
+        select e.memory, e.session from episode e join memory m on m.row = e.memory
+        where {condition} and e.memory not in gone and (
+            exists (select 1 from memory t where t.session = e.session and t.row in gone
+                      and t.kind = 'turn' and t.sequence <= e.covered_through)
+            or e.session in (select told.session from gone
+                      join link l on l.newer = gone.row and l.relation = 'key_fact_of'
+                      join episode told on told.memory = l.older))
         """,
         {"gone": json.dumps(sorted(gone))},
     ).fetchall()
-    return tuple(sorted(session_id for (session_id,) in found))
+    return dict(found)
+
+
+def _mark_summaries(connection: Connection, gone: Collection[int]) -> tuple[str, ...]:
+    """Mark the sessions whose standing summary loses a turn or a key fact; returns their ids."""
+    standing = _summaries_that_told(connection, gone, "m.state <> 'superseded'")
+    found = connection.execute(
+        "update session set stale = 1 where number in (select value from json_each(:sessions)) returning id",
+        {"sessions": json.dumps(sorted(standing.values()))},
+    ).fetchall()
+    return tuple(sorted({session_id for (session_id,) in found}))
 
 
 def _remember_coordinates(connection: Connection, gone: Collection[int], now: int) -> None:
@@ -138,22 +147,40 @@ def _remember_coordinates(connection: Connection, gone: Collection[int], now: in
     )
 
 
-def _delete(connection: Connection, gone: Collection[int]) -> None:
-    """Delete rows with everything that hangs on them, and sessions to which nothing belongs any more."""
-    sessions = connection.execute(
-        "select distinct session from memory where row in (select value from json_each(:gone))",
+def _hand_over_facts(connection: Connection, gone: Collection[int]) -> None:
+    """Let key facts that outlive their summary belong to the one that stands, so that it is done again after them."""
+    connection.execute(
+        """
+        with gone as (select value as row from json_each(:gone))
+        insert or ignore into link (newer, older, relation)
+        select l.newer, stands.memory, l.relation
+        from gone
+        join episode lost on lost.memory = gone.row
+        join link l on l.older = lost.memory and l.relation = 'key_fact_of'
+        join episode stands on stands.session = lost.session
+        join memory m on m.row = stands.memory and m.state = 'active'
+        where l.newer not in gone and stands.memory not in gone
+        """,
         {"gone": json.dumps(sorted(gone))},
-    ).fetchall()
+    )
+
+
+def _delete(connection: Connection, gone: Collection[int]) -> None:
+    """Delete rows with everything that hangs on them, and the names to which nothing belongs any more."""
     for row in sorted(gone):
         remove_words(connection, row)
         connection.execute("delete from memory where row = :row", {"row": row})
-    connection.executemany(
+    connection.execute(
         """
-        delete from session
-        where number = :number and not exists (select 1 from memory where session = :number)
-          and not exists (select 1 from episode where session = :number)
-        """,
-        [{"number": number} for (number,) in sessions],
+        delete from session where not exists (select 1 from memory where memory.session = session.number)
+          and not exists (select 1 from episode where episode.session = session.number)
+        """
+    )
+    connection.execute(
+        """
+        delete from namespace where not exists (select 1 from memory where memory.namespace = namespace.number)
+          and not exists (select 1 from session where session.namespace = namespace.number)
+        """
     )
 
 

@@ -37,11 +37,10 @@ _MEANINGS: tuple[tuple[str, type[StoreUnavailable], str], ...] = (
 )
 
 
-def translate(error: Exception, path: Path, *, saving: bool) -> StoreUnavailable:
-    """Turn an error of the driver into one of ours, which says that nothing was saved and what to do."""
+def translate(error: Exception, path: Path, outcome: str) -> StoreUnavailable:
+    """Turn an error of the driver into one of ours, which says what to do, after the outcome: 'Nothing was saved'."""
     name: str = getattr(error, "sqlite_errorname", None) or type(error).__name__
-    start = "Nothing was saved" if saving else "Nothing could be read"
     for prefix, kind, advice in _MEANINGS:
         if name.startswith(prefix):
-            return kind(f"{start}: {advice.format(path=path, name=name)}")
-    return StoreUnavailable(f"{start}: SQLite refused ({name}: {error}). Please report this.")
+            return kind(f"{outcome}: {advice.format(path=path, name=name)}")
+    return StoreUnavailable(f"{outcome}: SQLite refused ({name}: {error}). Please report this.")

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from memory_mcp.errors import NotFound
-from memory_mcp.models import Kind, Memory, State
-from memory_mcp.storage import vectors
+from memory_mcp.errors import Conflict, NotFound
+from memory_mcp.models import Kind, Memory, Trust
+from memory_mcp.storage import slots, vectors
 from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import to_ms
@@ -31,15 +32,43 @@ def write_all(connection: Connection, drafts: Sequence[Draft], now: int) -> list
 
 def _write_one(connection: Connection, draft: Draft, now: int, twin: int | None) -> Written:
     """Write one draft, or reinforce its twin. A twin that is history or archived stays as it is."""
-    twin = twin or find_twin(connection, draft)
+    twin = twin or find_twin(connection, draft, now)
     named = rows_of(connection, draft.supersedes)
     if twin and not _is_active(connection, twin):
         return Written(*ids_of(connection, [twin]), duplicate=True)
-    older = sorted({*named, *_slot_holder(connection, draft.memory)} - {twin})
-    retire(connection, older, draft.memory, now)
+    holder = slots.holder_of(connection, draft.memory)
+    if holder and holder.row not in (twin, *named) and draft.memory.created_at < holder.learned:
+        return _write_past(connection, draft, holder, now)
+    older = sorted({*named, *([holder.row] if holder else [])} - {twin})
+    _retire_for(connection, older, draft.memory, now)
     row = _reinforce(connection, twin, draft, now) if twin else insert(connection, draft, now)
     link(connection, row, older, "supersedes")
     return Written(*ids_of(connection, [row]), duplicate=twin is not None, superseded=ids_of(connection, older))
+
+
+def _write_past(connection: Connection, draft: Draft, holder: slots.Holder, now: int) -> Written:
+    """Write what was learned before the memory that holds its key: as history, which that one replaced."""
+    told = slots.told_before(connection, draft.memory, holder)
+    older = rows_of(connection, draft.supersedes)
+    _retire_for(connection, older, draft.memory, now)
+    row = told or insert(connection, replace(draft, memory=slots.as_past(draft.memory, holder)), now)
+    link(connection, holder.row, [row], "supersedes")
+    link(connection, row, older, "supersedes")
+    return Written(*ids_of(connection, [row]), duplicate=told is not None, superseded=ids_of(connection, older))
+
+
+def _retire_for(connection: Connection, older: Sequence[int], newer: Memory, now: int) -> None:
+    """Retire memories for one that is new, unless it is third-party text and one of them is trusted (`Conflict`)."""
+    trusted = connection.execute(
+        "select id from memory where trust = 'trusted' and row in (select value from json_each(:older))",
+        {"older": json.dumps(older)},
+    ).fetchone()
+    if trusted and newer.trust is Trust.UNTRUSTED:
+        raise Conflict(
+            f"Nothing was saved: text from an untrusted source cannot replace memory {trusted[0]}, which is trusted."
+            " Store it without key and supersedes, or ask the user."
+        )
+    retire(connection, older, newer, now)
 
 
 def insert(connection: Connection, draft: Draft, now: int) -> int:
@@ -138,7 +167,10 @@ def ids_of(connection: Connection, rows: Sequence[int]) -> tuple[str, ...]:
 
 
 def _reinforce(connection: Connection, row: int, draft: Draft, now: int) -> int:
-    """Let a repeated text count: tags and links are added, what is stronger or explicit takes effect."""
+    """Let a repeated text count: tags and links are added, what is stronger or explicit takes effect.
+
+    Its time to live never gets shorter, and its source and trust stay: who repeats a text does not vouch for it.
+    """
     memory = draft.memory
     remove_words(connection, row)
     add_tags(connection, row, memory.tags)
@@ -147,11 +179,10 @@ def _reinforce(connection: Connection, row: int, draft: Draft, now: int) -> int:
         update memory
         set importance = max(importance, :importance), confidence = max(confidence, :confidence),
             pinned = max(pinned, :pinned), kind = case when :kind in ('fact', 'turn') then kind else :kind end,
-            source = case when trust = 'untrusted' and :trust = 'trusted' then :source else source end,
-            trust = case when :trust = 'trusted' then 'trusted' else trust end,
             valid_from = coalesce(:valid_from, valid_from), valid_to = coalesce(:valid_to, valid_to),
-            key = case when :key <> '' then :key else key end, expires_at = coalesce(:expires_at, expires_at),
-            updated_at = max(updated_at, :now)
+            key = case when :key <> '' then :key else key end, updated_at = max(updated_at, :now),
+            expires_at = case when expires_at is null or :expires_at is null then null
+                              else max(expires_at, :expires_at) end
         where row = :row
         """,
         _columns(memory) | {"row": row, "now": now},
@@ -166,19 +197,6 @@ def _reinforce(connection: Connection, row: int, draft: Draft, now: int) -> int:
 
 def _is_active(connection: Connection, row: int) -> bool:
     return connection.execute("select state = 'active' from memory where row = :row", {"row": row}).fetchone()[0]
-
-
-def _slot_holder(connection: Connection, memory: Memory) -> list[int]:
-    if not memory.key or memory.state is not State.ACTIVE:
-        return []
-    found = connection.execute(
-        """
-        select m.row from memory m join namespace n on n.number = m.namespace
-        where n.name = :namespace and m.key = :key and m.state = 'active'
-        """,
-        {"namespace": memory.namespace, "key": memory.key},
-    ).fetchall()
-    return [row for (row,) in found]
 
 
 def _columns(memory: Memory) -> dict[str, object]:

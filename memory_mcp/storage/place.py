@@ -32,6 +32,27 @@ def prepare(path: Path) -> None:
         ) from error
 
 
+def parts(path: Path) -> list[Path]:
+    """Name the files that together are the memory file: itself, its log, the log's index."""
+    return [path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")]
+
+
+def identity(path: Path) -> list[tuple[int, int] | None]:
+    """Say which files are at the three places now: device and number of each, None where there is none.
+
+    While anybody has the file open, SQLite neither removes nor replaces any of them: the last one to close does.
+    """
+    return [_identity(part) for part in parts(path)]
+
+
+def _identity(part: Path) -> tuple[int, int] | None:
+    try:
+        found = part.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _make_folder(folder: Path) -> None:
     if folder.exists():
         return

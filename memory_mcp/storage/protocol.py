@@ -100,6 +100,7 @@ class Evidence:
     frequencies: NDArray[np.int64]  # (t,) in how many memories each term stands
     memories: int  # size of the whole collection
     tokens_in_all: int
+    awaiting: int = 0  # how many memories have no vectors yet, in the whole collection
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,11 @@ class Store(Protocol):
     """A durable place for memories. Every method is one transaction; errors are `StoreUnavailable` and its kinds."""
 
     @property
+    def is_lost(self) -> bool:
+        """Whether what was opened is there no longer: only opening it again helps."""
+        ...
+
+    @property
     def vector_problem(self) -> str:
         """Why vectors cannot be searched, as a sentence; '' when they can."""
         ...
@@ -134,9 +140,11 @@ class Store(Protocol):
     async def write(self, drafts: Sequence[Draft], *, door: str) -> list[Written]:
         """Write drafts, wholly or not at all: rows, words and vectors. Repeating it is harmless.
 
-        Identical text in the same place (namespace; for a turn, session and sequence or coordinates) is the same
-        memory: its tags are merged, a given key, a higher importance or confidence and an explicit expiry take effect,
-        and its time is renewed. Coordinates that were forgotten raise `Conflict`.
+        Identical text in the same place (namespace and key, if both have one; for a turn, session and sequence or
+        coordinates) is the same memory, unless its time is up: its tags are merged, a given key, a higher importance
+        or confidence and a later expiry take effect (none is the latest), and its time is renewed; its source and
+        trust stay. What was learned before the holder of its key becomes history. Coordinates that were forgotten
+        raise `Conflict`, and so does an untrusted draft that would replace a trusted memory.
         """
         ...
 
@@ -152,7 +160,7 @@ class Store(Protocol):
         """Write new turns of a session, their summary and the memories distilled from it in one transaction.
 
         The same text for the same session is the same episode (returned as it stands); another text supersedes the
-        session's earlier episode and raises `version`.
+        session's earlier episode and raises `version`. An earlier one that had lost a source is erased instead.
         """
         ...
 
@@ -217,7 +225,8 @@ class Store(Protocol):
     async def forget(self, ids: Sequence[str], *, now: datetime, door: str, cascade: bool = True) -> Forgotten:
         """Erase memories from rows, words, vectors, log and free pages, with key facts that have no other evidence.
 
-        Older versions go too, and episodes that lose a source are marked. Without `cascade` exactly these memories go,
+        Older versions go too; episodes that lose a source go if they are history, else they are marked.
+        Without `cascade` exactly these memories go,
         as when their time is up: a fact outlives the turn it came from. Verified by a scan of the file
         (`Forgotten.verification`).
         """
@@ -252,7 +261,7 @@ class Store(Protocol):
         ...
 
     async def pending_sessions(self, namespaces: Sequence[str], limit: int) -> list[PendingSession]:
-        """Sessions with turns that no summary covers, newest first."""
+        """Sessions with turns that no summary covers, or with a summary that lost a source; newest first."""
         ...
 
     async def expired(self, now: datetime, limit: int) -> list[str]:

@@ -12,8 +12,9 @@ from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection, Row
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.listing import by_rows
-from memory_mcp.storage.memories import add_tags, rows_of
+from memory_mcp.storage.memories import add_tags, ids_of, rows_of
 from memory_mcp.storage.places import namespace_number
+from memory_mcp.storage.twins import TextIn, same_text
 from memory_mcp.storage.words import add_words, remove_words
 
 BOUND_KINDS = frozenset({Kind.EPISODE, Kind.TURN, Kind.DOCUMENT})
@@ -61,6 +62,7 @@ def set_state(connection: Connection, ids: Sequence[str], state: State, act: Act
             continue
         if state is State.ACTIVE:
             _refuse_taken_slot(connection, held, held["namespace"])
+            _refuse_twin(connection, held, act.now)
         connection.execute(
             "update memory set state = :state, updated_at = max(updated_at + 1, :now) where row = :row",
             {"state": state, "now": act.now, "row": row},
@@ -125,6 +127,17 @@ def _refuse(connection: Connection, held: Row, change: Revision) -> None:
         raise Conflict("Nothing was changed: an episode, a turn or a document stays in the namespace of its session.")
     if held["state"] == State.ACTIVE:
         _refuse_taken_slot(connection, held, number)
+
+
+def _refuse_twin(connection: Connection, held: Row, now: int) -> None:
+    if held["kind"] in (Kind.TURN, Kind.EPISODE):
+        return
+    twin = same_text(connection, held["namespace"], TextIn(held["digest"], held["kind"], held["key"]), now)
+    if twin:
+        raise Conflict(
+            f"Nothing was changed: memory {ids_of(connection, [twin])[0]} holds the same text as memory {held['id']}."
+            " Archive or forget it first, or leave this one where it is."
+        )
 
 
 def _refuse_taken_slot(connection: Connection, held: Row, namespace: int) -> None:

@@ -155,7 +155,9 @@ class _Postings:
     """Where the terms of a question stand: for each term the memories that hold it, and how often."""
 
     def __init__(self, connection: Connection, stems: Sequence[str]) -> None:
-        self.memories, self.tokens = connection.execute("select memories, tokens from corpus").fetchone()
+        self.memories, self.tokens, self.awaiting = connection.execute(
+            "select memories, tokens, (select count(*) from memory where embedded_by is null) from corpus"
+        ).fetchone()
         self.found = [self._of(connection, stem) for stem in stems]
         self.frequencies = np.array([len(rows) for rows, _ in self.found], np.int64)
 
@@ -258,6 +260,7 @@ def _evidence(rows: Rows, attributes: dict[int, tuple[Any, ...]], cosines: Simil
         frequencies=words.frequencies,
         memories=words.memories,
         tokens_in_all=words.tokens,
+        awaiting=words.awaiting,
     )
 
 

@@ -46,6 +46,11 @@ class SqliteStore:
         self._stemmer = search.Stemmer(driver.scratch)
 
     @property
+    def is_lost(self) -> bool:
+        """Whether the file was found replaced or removed."""
+        return self._database.is_lost
+
+    @property
     def vector_problem(self) -> str:
         """Why vectors cannot be searched; '' when they can."""
         return self._database.vector_problem
@@ -69,7 +74,10 @@ class SqliteStore:
     ) -> tuple[Episode, list[Written]]:
         """Write a session's turns, its summary and its facts."""
         told = episodes.Told(episode, vectors, turns, facts)
-        return await self._database.write(episodes.write_episode, told, Act(door, to_ms(self._now())))
+        kept = await self._database.write(episodes.write_episode, told, Act(door, to_ms(self._now())))
+        if kept.erased:
+            await self._eraser.follow_up(kept.erased)
+        return kept.episode, kept.facts
 
     async def get(self, ids: Sequence[str]) -> list[Memory]:
         """Read memories in the order asked."""

@@ -43,6 +43,10 @@ def traces_of(connection: Connection, gone: Collection[int]) -> Traces:
         select content from memory where row in (select value from json_each(:gone)) union all
         select title from memory where row in (select value from json_each(:gone)) union all
         select key from memory where row in (select value from json_each(:gone)) union all
+        select n.name from memory m join namespace n on n.number = m.namespace
+         where m.row in (select value from json_each(:gone)) union all
+        select s.id from memory m join session s on s.number = m.session
+         where m.row in (select value from json_each(:gone)) union all
         select lessons from episode where memory in (select value from json_each(:gone))
         """,
         rows,

@@ -16,18 +16,44 @@ RETRY_MS = 10 * 60 * 1000
 """A host that lost the reply tries again within minutes; later, the same words are said anew."""
 
 
+class TextIn(NamedTuple):
+    """A text, with what else decides whether another memory is the same."""
+
+    digest: bytes
+    kind: str
+    key: str
+
+
 class _Said(NamedTuple):
     digest: bytes
     speaker: str
     at: int
 
 
-def find_twin(connection: Connection, draft: Draft) -> int | None:
+def find_twin(connection: Connection, draft: Draft, now: int) -> int | None:
     """Give the row of the memory that this draft already is, or None.
 
     Raises `Conflict` for what was forgotten, and for a place in a session that holds another text.
     """
-    return _by_name(connection, draft) or _by_text(connection, draft)
+    return _by_name(connection, draft) or _by_text(connection, draft, now)
+
+
+def same_text(connection: Connection, namespace: int, memory: TextIn, now: int) -> int | None:
+    """Give the row of the active memory that says the same, or None.
+
+    Under two keys the same words are two memories, and one whose time is up is none any more.
+    """
+    found = connection.execute(
+        """
+        select row from memory
+        where namespace = :namespace and digest = :digest and state = 'active'
+          and kind not in ('turn', 'episode') and (kind = 'document') = (:kind = 'document')
+          and (key = :key or key = '' or :key = '') and (pinned or expires_at is null or expires_at > :now)
+        order by key = :key desc, row limit 1
+        """,
+        memory._asdict() | {"namespace": namespace, "now": now},
+    ).fetchone()
+    return found[0] if found else None
 
 
 def _by_name(connection: Connection, draft: Draft) -> int | None:
@@ -57,22 +83,14 @@ def _refuse_forgotten(connection: Connection, draft: Draft) -> None:
         raise Conflict("Nothing was saved: this was forgotten on request and does not come back by itself.")
 
 
-def _by_text(connection: Connection, draft: Draft) -> int | None:
+def _by_text(connection: Connection, draft: Draft, now: int) -> int | None:
     memory = draft.memory
     if draft.coordinates is not None or memory.kind is Kind.EPISODE:
         return None
     namespace = namespace_number(connection, memory.namespace)
     if memory.kind is Kind.TURN:
         return _by_place(connection, draft, namespace)
-    found = connection.execute(
-        """
-        select row from memory
-        where namespace = :namespace and digest = :digest and state = 'active'
-          and kind not in ('turn', 'episode') and (kind = 'document') = (:kind = 'document')
-        """,
-        {"namespace": namespace, "digest": digest(memory.content), "kind": memory.kind},
-    ).fetchone()
-    return found[0] if found else None
+    return same_text(connection, namespace, TextIn(digest(memory.content), memory.kind, memory.key), now)
 
 
 def _by_place(connection: Connection, draft: Draft, namespace: int) -> int | None:

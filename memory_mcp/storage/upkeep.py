@@ -6,6 +6,7 @@ from pathlib import Path
 from memory_mcp.models import Stats
 from memory_mcp.storage.driver import Connection, Error
 from memory_mcp.storage.filters import to_ms
+from memory_mcp.storage.place import parts
 from memory_mcp.storage.protocol import Check
 from memory_mcp.storage.records import from_ms_or_none
 from memory_mcp.storage.schema import version
@@ -110,11 +111,6 @@ def stats(connection: Connection, path: Path) -> Stats:
         oldest=from_ms_or_none(totals["oldest"]),
         newest=from_ms_or_none(totals["newest"]),
     )
-
-
-def parts(path: Path) -> list[Path]:
-    """Name the files that together are the memory file: itself, its log, the log's index."""
-    return [path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")]
 
 
 def check(connection: Connection) -> Check:
