@@ -17,7 +17,10 @@ PREFIX = "MEMORY_MCP_"
 
 # DESIGN section 3: chatter fades, what was learned stays.
 DEFAULT_LIFETIMES: dict[Kind, int] = {Kind.TURN: 90, Kind.EPISODE: 180, Kind.METRIC: 90}
-LEAN_LIFETIMES: dict[Kind, int] = {**DEFAULT_LIFETIMES, Kind.EPISODE: 30}
+PROFILES: dict[str, dict[Kind, int | None]] = {
+    "lean": {**DEFAULT_LIFETIMES, Kind.EPISODE: 30},
+    "never": dict.fromkeys(DEFAULT_LIFETIMES),
+}
 
 _SWITCH = {
     "on": True,
@@ -190,13 +193,14 @@ def _key(digits: str, origin: str) -> str:
 def _parse_lifetimes(text: str) -> dict[Kind, int | None]:
     lifetimes: dict[Kind, int | None] = dict(DEFAULT_LIFETIMES)
     for part in filter(None, (part.strip().lower() for part in text.split(","))):
-        if part == "lean":
-            lifetimes.update(LEAN_LIFETIMES)
+        if part in PROFILES:
+            lifetimes.update(PROFILES[part])
             continue
         kind, _, days = part.partition("=")
         if kind not in set(Kind) or not (days == "never" or _is_lifetime(days)):
             raise ValueError(
-                f"write kind=days, such as turn=30 and at most {MAX_DAYS}, or lean; {part[:QUOTED]!r} is neither"
+                f"write kind=days (at most {MAX_DAYS}) or kind=never, such as turn=30,metric=never, or lean, or never;"
+                f" {part[:QUOTED]!r} is none of these"
             )
         lifetimes[Kind(kind)] = None if days == "never" else int(days)
     return lifetimes

@@ -30,7 +30,7 @@ TIMED = frozenset({Kind.TURN, Kind.EPISODE, Kind.METRIC})
 BARE = frozenset({"kind", "created_at", "label", "state", "outcome", "trust"})
 """Facts that speak for themselves."""
 
-ESSENTIAL = BARE | {"id", "score"}
+ESSENTIAL = frozenset({"id", "kind", "created_at", "state", "trust"})
 """Facts that every entry has room for; the others are names of any length, and what goes with them."""
 
 
@@ -56,7 +56,7 @@ def fitting(hits: Sequence[Hit], *, limit: int, zone: tzinfo, notice: str = "") 
     left = limit - FRAME - min(_size(notice), limit // 3)
     for count, hit in enumerate(hits):
         facts = _hit_facts(hit, "", zone)
-        labels = max(_size(_packed(facts)), _size(", ".join(_labels(facts))))
+        labels = max(_size(_written(facts)), _size(", ".join(_labels(facts))))
         left -= labels + min(LEAST_CONTENT, _size(hit.memory.content))
         if left < 0:
             return max(1, count)
@@ -82,7 +82,7 @@ def _shorter(recall: Recall, limit: int) -> Iterator[tuple[Recall, bool]]:
         clipped = replace(clipped, hits=recall.hits[:kept], omitted=recall.omitted + count - kept)
         yield clipped, False
         yield clipped, True
-    yield replace(clipped, notice=excerpt(notice, (), limit // 16)), True
+    yield replace(clipped, notice=excerpt(notice, (), limit // 32)), True
 
 
 def render_briefing(recall: Recall, *, limit: int, zone: tzinfo) -> str:
@@ -103,7 +103,7 @@ def _within(page: "_Page", limit: int) -> Rendered | None:
     room = limit
     while True:
         rendered = page.written(room)
-        over = max(_size(rendered.text), _size(_packed(rendered.data))) - limit
+        over = max(_size(rendered.text), _size(_written(rendered.data))) - limit
         if over <= 0:
             return rendered
         if room == 0:
@@ -218,9 +218,9 @@ def _one_line(text: str) -> str:
     return " ".join(privacy.quote(text).split())
 
 
-def _packed(data: dict[str, object]) -> str:
-    """Write data as it goes over the wire."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+def _written(data: dict[str, object]) -> str:
+    """Write data as a host may show it to its model: with blanks between the parts, which the wire leaves out."""
+    return json.dumps(data, ensure_ascii=False)
 
 
 def _size(text: str) -> int:

@@ -145,7 +145,8 @@ def _told(summary: str, lessons: Sequence[str]) -> str:
     content = "\n".join([summary, "Lessons:", *(f"- {one}" for one in lessons)]) if lessons else summary
     if len(content) > MAX_CONTENT:
         raise InvalidInput(
-            f"summary and lessons have {len(content):,} characters together; at most {MAX_CONTENT:,}. Nothing was saved."
+            f"summary and lessons have {len(content):,} characters together; at most {MAX_CONTENT:,}."
+            " Shorten them. Nothing was saved."
         )
     return content
 

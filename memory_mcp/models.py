@@ -207,6 +207,7 @@ class Query:
     session_id: str = ""
     namespace: str = ""
     include_history: bool = False
+    archived: bool = False
     context: str = ""
     ids: tuple[str, ...] = ()
     cursor: str = ""

@@ -79,7 +79,7 @@ def require_text(text: object, field: str, limit: int, *, then: str = f"; {_UNSA
     if _is_blank(kept):
         raise InvalidInput(f"{field} is empty or has nothing visible in it{then}")
     if len(kept) > limit:
-        longer = " `memory-mcp import` takes longer texts." if field == "content" else ""
+        longer = " Split it." if field == "content" else ""
         raise InvalidInput(f"{field} has {len(kept):,} characters, the limit is {limit:,}{then}{longer}")
     return kept
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
 from memory_mcp import dates, privacy
-from memory_mcp.config import MAX_CONTENT, MAX_DAYS, MAX_IDS, MAX_NAME, MAX_QUERY, MAX_TAG, MAX_TAGS, Settings
+from memory_mcp.config import MAX_CONTENT, MAX_DAYS, MAX_IDS, MAX_NAME, MAX_QUERY, MAX_TAG, MAX_TAGS, QUOTED, Settings
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Filter, Kind, Memory, NewMemory, Query, Revision, Selection, State, new_id
 
 MAX_LIMIT = 50
 NOT_BY_STORE = {
     Kind.EPISODE: "episodes are made by summarize",
-    Kind.DOCUMENT: "documents are made by `memory-mcp import`",
+    Kind.DOCUMENT: "files given as reference come in a later version",
 }
 PERSON = "user"
 """The namespace about the person, which every recall looks into."""
@@ -54,12 +54,12 @@ def where(query: Query, settings: Settings, zone: tzinfo, now: datetime) -> Filt
     until = dates.until(query.until, zone=zone, now=now) if query.until else None
     if since and until and since >= until:
         raise InvalidInput("since must lie before until.")
-    history = query.include_history or bool(query.as_of)
+    past = (State.SUPERSEDED,) if query.include_history or query.as_of else ()
     return Filter(
         namespaces=tuple(dict.fromkeys((sought(query.namespace, "namespace") or settings.namespace, PERSON))),
         kinds=query.kinds,
         tags=sought_tags(query.tags),
-        states=(State.ACTIVE, State.SUPERSEDED) if history else (State.ACTIVE,),
+        states=(State.ARCHIVED,) if query.archived else (State.ACTIVE, *past),
         session_id=sought(query.session_id, "session_id"),
         source=query.source,
         outcome=query.outcome,
@@ -173,9 +173,9 @@ def _folded(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def ids(values: Iterable[str]) -> tuple[str, ...]:
-    """Drop repeats. Raises over 200, and for what is too long to be one."""
+    """Drop repeats. Raises over 200, and for what is too long to be one, since other errors repeat ids."""
     given = tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
-    if any(len(value) > MAX_NAME for value in given):
+    if any(len(value) > QUOTED for value in given):
         raise InvalidInput("An id is 36 characters long, as recall shows it. Nothing was changed.")
     if len(given) > MAX_IDS:
         raise InvalidInput(f"{len(given):,} ids are too many; at most {MAX_IDS} a call.")

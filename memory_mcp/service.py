@@ -306,7 +306,7 @@ class MemoryService:
     async def problems(self) -> list[str]:
         """Every degraded state, one sentence each; empty is health."""
         stats = await self.db.stats()
-        waiting = f"{stats.awaiting_vectors} memories wait for their vectors." if stats.awaiting_vectors else ""
+        waiting = _waiting(stats.awaiting_vectors)
         return [
             one for one in (self.db.vector_problem, self.embeddings.problem, waiting, *await self.db.warnings()) if one
         ]
@@ -351,3 +351,12 @@ class MemoryService:
         ids = self.finder.accesses.take()
         if ids:
             await self.db.count_access(ids, now=self.now())
+
+
+def _waiting(count: int) -> str:
+    """Say how many vectors are missing and who makes them; '' when none is."""
+    if not count:
+        return ""
+    one = count == 1
+    waiting = "1 memory waits for its vector" if one else f"{count} memories wait for their vectors"
+    return f"{waiting}; a running server or the next `memory-mcp recall` makes {'it' if one else 'them'}."

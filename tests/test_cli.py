@@ -36,6 +36,7 @@ def test_every_verb_has_help_with_an_example_that_is_understood(verb, capsys):
     assert end.value.code == 0
     shown = capsys.readouterr().out
     example = shown.split("example:\n  memory-mcp ")[1]
+    assert not any(line.endswith(" ") for line in shown.splitlines())
     assert build_parser().parse_args(shlex.split(example)).verb == verb
 
 
@@ -44,6 +45,16 @@ def test_every_flag_says_what_it_is_for(verb):
     parser = ArgumentParser()
     VERBS[verb].flags(parser)
     assert all(action.help for action in parser._actions)
+
+
+@pytest.mark.parametrize(
+    ("verb", "says"), [("store", "where it goes"), ("list", "besides user"), ("forget", "exactly")]
+)
+def test_help_says_what_a_namespace_means_to_a_verb(verb, says, capsys):
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    about = capsys.readouterr().out.split("--namespace NAME")[1]
+    assert says in " ".join(about.split())
 
 
 def test_the_overview_names_every_verb(capsys):
@@ -98,17 +109,48 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_1(shell, words):
         ("store", COFFEE, "--kind", "gossip"),
         ("store", COFFEE, "--importance", "much"),
         ("edit", "some-id"),
+        ("edit", "some-id", "--namespace", "kitchen"),
         ("recall", "--rate", "useful"),
         ("recall", "--rate", "splendid", "some-id"),
         ("install",),
+        ("install", "--print"),
         ("install", "--print", "emacs"),
+        ("store", COFFEE, "--kind", "episode"),
+        ("store", COFFEE, "--source", "hook"),
+        ("context", "--limit", "99"),
+        ("context", "--limit", "-5"),
+        ("demo",),
+        ("demo", "--db", "x.db"),
+        ("forget",),
+        ("restore", "--confirm", "0123456789abcdef"),
     ],
 )
 def test_wrong_usage_is_exit_code_2(shell, words, capsys):
     with pytest.raises(SystemExit) as end:
         shell(*words)
     assert end.value.code == 2
-    assert "usage: memory-mcp" in capsys.readouterr().err
+    usage, reason = capsys.readouterr().err.splitlines()
+    assert usage.startswith("usage: memory-mcp")
+    verb = "" if "unrecognized" in reason or "invalid choice: 'frobnicate'" in reason else f" {words[0]}"
+    assert reason.startswith(f"memory-mcp{verb}: error: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "say which: IDs, or --query, --tag, --session, --source, --before or --namespace"),
+        (("--confirm", "0123456789abcdef"), "repeat the same filters together with --confirm"),
+    ],
+)
+def test_a_choice_of_nothing_is_refused_in_the_words_of_the_shell(shell, words, says, capsys):
+    with pytest.raises(SystemExit):
+        shell("forget", *words)
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [("show",), ("pin",), ("forget",), ("store", COFFEE, "--supersedes")])
+def test_an_unknown_id_says_where_ids_are_shown(shell, words):
+    assert "`memory-mcp list` shows full ids." in shell(*words, "no-such-id").err
 
 
 def test_an_unusable_setting_is_refused_by_name(shell, monkeypatch):

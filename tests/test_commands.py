@@ -1,9 +1,13 @@
 """What each verb does and says."""
 
+import io
 from pathlib import Path
 
 import pytest
 
+from memory_mcp.cli.parser import WRITTEN
+from memory_mcp.config import MAX_QUERY
+from memory_mcp.storage import driver
 from tests.shell import COFFEE, Ran, Shell
 
 
@@ -37,6 +41,34 @@ def test_recall_as_json_has_a_hits_own_fields_and_its_reasons(shell):
     assert hit.keys() >= {"id", "kind", "created_at", "score", "label", "meaning", "words", "salience"}
 
 
+def test_what_was_stored_without_a_model_is_found_by_meaning_as_soon_as_there_is_one(shell):
+    coffee = shell.store(COFFEE)
+    found = shell("recall", "how do I like my hot drinks?", "--json", model="universal").json
+    assert [hit["id"] for hit in found["hits"]] == [coffee]
+    assert found["hits"][0]["meaning"] > 0
+    assert shell("stats", "--json").json["awaiting_vectors"] == 0
+
+
+def test_a_file_that_takes_no_vectors_is_still_searched(shell, tmp_path):
+    coffee = shell.store(COFFEE)
+    connection = driver.connect(tmp_path / "memory.db")
+    driver.load_vectors(connection)
+    connection.execute(
+        "create trigger full before update of embedded_by on memory begin select raise(fail, 'disk I/O error'); end"
+    )
+    connection.close()
+    found = shell("recall", "coffee", model="universal")
+    assert coffee in found.out
+    assert "found by words only" in found.err
+
+
+def test_a_question_from_a_pipe_does_not_end_with_a_line_break(shell, monkeypatch):
+    coffee = shell.store(COFFEE)
+    question = "coffee".ljust(MAX_QUERY) + "\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(question))
+    assert coffee in shell("recall", "-").out
+
+
 def test_a_degraded_state_is_said_beside_the_answer(shell):
     """B02: an answer by words alone is announced."""
     shell.store(COFFEE)
@@ -57,7 +89,27 @@ def test_identical_text_is_known_already(shell):
     coffee = shell.store(COFFEE)
     again = shell("store", COFFEE)
     assert again.code == 0
-    assert f"Known already as {coffee}" in again.out
+    assert again.out == f"Known already as {coffee}; its time was renewed.\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (("--tag", "drinks"), "tags"),
+        (("--tag", "drinks", "--key", "coffee"), "tags and key"),
+        (("--tag", "drinks", "--key", "coffee", "--kind", "preference"), "tags, key and kind"),
+        (("--kind", "preference"), "kind"),
+    ],
+)
+def test_a_known_text_says_what_it_took_over(shell, given, named):
+    coffee = shell.store(COFFEE)
+    again = shell("store", COFFEE, *given)
+    assert again.out == f"Known already as {coffee}; its time was renewed and its {named} brought up to date.\n"
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_every_kind_that_is_offered_can_be_stored(shell, kind):
+    assert shell("store", COFFEE, "--kind", kind).code == 0
 
 
 def test_everything_known_about_a_memory_is_shown(shell):
@@ -73,7 +125,7 @@ def test_what_is_known_about_a_memory_is_edited_and_its_text_is_not(shell):
     coffee = shell.store(COFFEE, "--tag", "old")
     revised = shell(
         "edit", coffee, "--importance", "0.9", "--confidence", "0.4", "--tag", "new", "--kind", "preference",
-        "--expires-in-days", "5", "--namespace", "kitchen", "--json",
+        "--expires-in-days", "5", "--move-to", "kitchen", "--json",
     ).json  # fmt: skip
     assert revised["content"] == COFFEE
     assert (revised["importance"], revised["confidence"], revised["tags"]) == (0.9, 0.4, ["new"])
@@ -81,6 +133,12 @@ def test_what_is_known_about_a_memory_is_edited_and_its_text_is_not(shell):
     assert revised["expires_at"]
     plain = shell("edit", coffee, "--no-tags", "--expires-in-days", "0", "--json").json
     assert (plain["tags"], plain["expires_at"]) == ([], None)
+
+
+def test_where_one_works_does_not_move_a_memory(shell):
+    coffee = shell.store(COFFEE)
+    edited = shell("--namespace", "kitchen", "edit", coffee, "--importance", "0.9", "--json").json
+    assert edited["namespace"] == "user"
 
 
 def test_a_pin_is_put_on_and_taken_off(shell):
@@ -159,6 +217,7 @@ def test_an_empty_memory_says_how_to_begin(shell, verb):
     empty = shell(verb)
     assert empty.code == 0
     assert 'Try: memory-mcp store "' in empty.out
+    assert empty.err == ""
 
 
 def test_a_list_with_nothing_in_it_says_so_when_there_are_memories(shell):
@@ -226,12 +285,18 @@ def test_an_unknown_id_among_known_ones_is_named(shell, three):
 
 def test_nothing_that_fits_is_no_success(shell, three):
     assert shell("forget", "--tag", "unknown").code == 1
-    assert shell("forget").code == 1
+
+
+def test_one_memory_is_previewed_in_the_singular(shell, three):
+    assert "To forget this one, repeat it" in shell("forget", "--query", "P4 draft").err
+    assert "To forget these 2, repeat it" in shell("forget", "--query", "P4").err
 
 
 def test_an_archived_memory_is_not_recalled_until_it_is_restored(shell, three):
     assert shell("archive", three[2]).out == f"Archived {three[2]}.\n"
     assert three[2] not in shell("recall", "outcome").out
+    assert [one["id"] for one in shell("list", "--archived", "--json").json["memories"]] == [three[2]]
+    assert [one["id"] for one in shell("list", "--json").json["memories"]] == [three[1], three[0]]
     assert shell("restore", three[2]).out == f"Restored {three[2]}.\n"
     assert three[2] in shell("recall", "outcome").out
 
@@ -259,6 +324,16 @@ def test_settings_name_every_variable_and_hide_the_key(shell, monkeypatch):
         assert "MEMORY_MCP_SUMMARIZER" in shown.out
         assert "*****" in shown.out
         assert "abab" not in shown.out
+
+
+def test_a_variable_that_is_no_setting_is_named_with_the_one_that_was_meant(shell, monkeypatch):
+    monkeypatch.setenv("MEMORY_MCP_NAMESPCE", "kitchen")
+    monkeypatch.setenv("MEMORY_MCP_ZZ", "1")
+    shown = shell("settings").err.splitlines()
+    assert shown == [
+        "MEMORY_MCP_NAMESPCE is no setting: did you mean MEMORY_MCP_NAMESPACE?",
+        "MEMORY_MCP_ZZ is no setting.",
+    ]
 
 
 def test_a_flag_may_stand_before_or_after_the_verb(shell, tmp_path):
@@ -290,11 +365,16 @@ def test_the_block_for_a_host_is_the_whole_answer_and_holds_the_settings_made(sh
     assert "claude_desktop_config.json" in shown.err
 
 
+def test_a_host_is_named_with_or_without_print(shell):
+    assert shell("install", "cursor", "--json").json == shell("install", "--print", "cursor", "--json").json
+
+
 def test_the_key_is_not_printed_into_a_hosts_file(shell, monkeypatch):
     monkeypatch.setenv("MEMORY_MCP_KEY", "ab" * 32)
     shown = shell("install", "--print", "antigravity")
     assert "abab" not in shown.out + shown.err
-    assert "MEMORY_MCP_KEY_FILE" in shown.err
+    assert "MEMORY_MCP_KEY is not printed" in shown.err
+    assert "MEMORY_MCP_KEY_FILE in the block's env" in shown.err
 
 
 @pytest.mark.parametrize(("language", "word"), [("en", "recall"), ("ja", "記憶")])

@@ -43,6 +43,7 @@ def test_the_zones_of_the_world_are_known():
         ("lean", {Kind.EPISODE: 30, Kind.TURN: 90}),
         ("lean, Episode=365", {Kind.EPISODE: 365}),
         ("turn=never,fact=7", {Kind.TURN: None, Kind.FACT: 7}),
+        ("fact=36500", {Kind.FACT: 36_500}),
     ],
 )
 def test_times_to_live_are_set_by_kind(value, days):
@@ -64,6 +65,11 @@ def test_capture_is_switched_on_by_any_usual_word(value):
         ("MEMORY_MCP_TZ", "Asia", "Asia/Tokyo"),
         ("MEMORY_MCP_TTL", "turn=soon", "turn=30"),
         ("MEMORY_MCP_TTL", "gossip=3", "turn=30"),
+        ("MEMORY_MCP_TTL", "fact=36501", "at most 36500"),
+        ("MEMORY_MCP_TTL", "fact=999999999999", "at most 36500"),
+        ("MEMORY_MCP_TTL", "fact=" + "9" * 5_000, "at most 36500"),
+        ("MEMORY_MCP_TZ", "x" * 5_000, "Asia/Tokyo"),
+        ("MEMORY_MCP_DB", "${" + "x" * 5_000, "${...}"),
         ("MEMORY_MCP_CAPTURE", "maybe", "on or off"),
         ("MEMORY_MCP_LOG", "loud", "warning"),
         ("MEMORY_MCP_SUMMARIZER", "oracle", "extractive"),
@@ -79,6 +85,7 @@ def test_an_unusable_value_is_refused_by_name_with_the_right_form(name, value, s
         Settings.from_env({name: value})
     assert name in str(error.value)
     assert says in str(error.value)
+    assert len(str(error.value)) < 250
 
 
 KEY = "0123456789abcdef" * 4
@@ -128,3 +135,8 @@ def test_any_environment_is_read_or_refused_by_name(values):
     except InvalidInput as error:
         refused = str(error)
     assert not refused or any(refused.startswith(variable(name)) for name in values)
+
+
+def test_nothing_expires_where_never_is_the_lifetime():
+    settings = Settings.from_env({"MEMORY_MCP_TTL": "never"})
+    assert {settings.lifetime(kind) for kind in Kind} == {None}

@@ -8,9 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_mcp.config import MAX_CONTENT, Settings
-from memory_mcp.conversations import MAX_MESSAGE, message, require_short, spoken, turn, unseen
+from memory_mcp.conversations import (
+    MAX_ACTIONS,
+    MAX_KEY_FACTS,
+    MAX_LESSON,
+    MAX_LESSONS,
+    MAX_MESSAGE,
+    MAX_MESSAGES,
+    action,
+    episode,
+    lessons,
+    message,
+    require_bounded,
+    require_short,
+    spoken,
+    turn,
+    unseen,
+)
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import Conversation, Memory, Message
+from memory_mcp.models import Action, Conversation, KeyFact, Memory, Message
+from memory_mcp.summarizers import Summary
 
 NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 
@@ -120,3 +137,52 @@ def test_a_summary_is_measured_in_words_or_in_characters(text: str, fits: bool):
     else:
         with pytest.raises(InvalidInput, match="at most 200"):
             require_short(text)
+
+
+@pytest.mark.parametrize(
+    ("field", "one", "most"),
+    [
+        ("messages", Message("user", "Yes."), MAX_MESSAGES),
+        ("key_facts", KeyFact("The port is 8080"), MAX_KEY_FACTS),
+        ("lessons", "Ask first.", MAX_LESSONS),
+        ("actions", Action("search", ok=True), MAX_ACTIONS),
+    ],
+)
+def test_a_conversation_holds_only_so_much_of_each(field: str, one: object, most: int):
+    require_bounded(Conversation("s1", **{field: (one,) * most}))
+    with pytest.raises(InvalidInput, match=f"^{field} has {most + 1:,} entries; at most {most:,}.*Nothing was saved"):
+        require_bounded(Conversation("s1", **{field: (one,) * (most + 1)}))
+
+
+def test_a_lesson_is_short():
+    with pytest.raises(InvalidInput, match="lessons has 1,001 characters"):
+        lessons(["x" * (MAX_LESSON + 1)])
+
+
+def test_an_episode_is_no_longer_than_any_memory():
+    learned = tuple(f"{place:03}" + "x" * (MAX_LESSON - 3) for place in range(17))
+    with pytest.raises(InvalidInput, match=r"summary and lessons have 17,\d{3} characters.*16,000.*Nothing was saved"):
+        episode(Conversation("s1", lessons=learned), Summary("A talk."), [], Settings(), NOW)
+    told = episode(Conversation("s1", lessons=learned[:15]), Summary("A talk."), [], Settings(), NOW)
+    assert len(told.memory.content) <= MAX_CONTENT
+
+
+@pytest.mark.parametrize("hidden", ["gh" + "p_" + "Q7z" * 12, "<private>x</private>"])
+@pytest.mark.parametrize("field", ["tool", "input_digest"])
+def test_an_action_that_names_a_secret_is_refused(field: str, hidden: str):
+    """B65"""
+    with pytest.raises(InvalidInput, match=rf"actions\.{field} holds a (?:secret|private block).*nothing was saved"):
+        action(Action(**({"tool": "search", "ok": True} | {field: hidden})))
+
+
+def test_a_speaker_whose_name_is_a_secret_is_refused():
+    """B65"""
+    with pytest.raises(InvalidInput, match=r"messages\[0\]\.name holds a secret"):
+        spoken([Message("user", "hello there", "gh" + "p_" + "Q7z" * 12)])
+
+
+@pytest.mark.parametrize("year", [1, 999, 9_999])
+def test_a_message_from_beyond_every_clock_is_refused(year: int):
+    said = Message("user", "hello", at=datetime(year, 1, 1, tzinfo=UTC))
+    with pytest.raises(InvalidInput, match="time must lie in the years 1000 to 9000"):
+        turn(said, Conversation("s1", namespace="user"), Settings(), NOW)

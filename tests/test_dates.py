@@ -91,6 +91,7 @@ def test_a_month_ago_from_a_day_the_month_lacks_is_its_last_day():
             "2026-05-03T25:00",
             "5/3",
         ),
+        *("0001-01-01", "0999-12-31", "9001", "9999-12-31", "0001-01-01T00:00Z", "9999-12-31T23:59:59+00:00"),
         *("last 9999 years", "2026-05-03T10:00+99:00", "2026-05-03Z", "-1 days ago", "last x days", "\0", "9" * 5_000),
     ],
 )
@@ -149,6 +150,21 @@ def test_a_span_never_ends_before_it_starts_and_is_in_utc(text, now, name):
         return
     assert span.start <= span.end
     assert span.start.tzinfo is span.end.tzinfo is UTC
+
+
+def test_a_text_too_long_to_be_a_date_is_refused_before_it_is_read():
+    with pytest.raises(InvalidInput):
+        read_span("2026-05-03" + " " * 100, zone=TOKYO, now=NOON)
+
+
+@pytest.mark.parametrize("zone_", [TOKYO, LOS_ANGELES, zone("")])
+@pytest.mark.parametrize(
+    ("instant", "day"), [(datetime.min.replace(tzinfo=UTC), "-01-01"), (datetime.max.replace(tzinfo=UTC), "9999-12-31")]
+)
+def test_an_instant_that_the_users_clock_cannot_show_is_shown_in_utc(instant, day, zone_):
+    """One such row must not make a whole listing fail."""
+    assert day in show(instant, zone_)
+    assert show_day(instant, zone_).endswith(day)
 
 
 def test_times_are_shown_on_the_users_clock_with_the_zone():

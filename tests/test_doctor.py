@@ -55,9 +55,9 @@ async def test_a_sound_installation_is_shown_with_its_path_size_and_a_real_vecto
     found = await findings(settings)
     assert problems(found) == []
     assert str(kept) in found["file"].detail
-    assert "1 memories" in found["file"].detail
+    assert "1 memory," in found["file"].detail
     assert "universal" in found["model"].detail
-    assert "answered one question: 1 memories near" in found["vectors"].detail
+    assert "answered one question: 1 memory near" in found["vectors"].detail
     assert "agree" in found["indexes"].detail
 
 
@@ -118,6 +118,27 @@ async def test_an_index_that_disagrees_with_the_rows_is_a_problem(settings, kept
 async def test_a_file_that_others_may_read_is_noted(words_only, kept):
     kept.chmod(0o644)
     assert "-rw-r--r--" in (await findings(words_only))["access"].detail
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+async def test_a_key_that_others_may_read_is_noted(words_only, tmp_path, mode):
+    key = tmp_path / "key"
+    key.write_text("ab" * 32)
+    key.chmod(mode)
+    found = await findings(words_only.model_copy(update={"key_file": key}))
+    assert any(str(key) in finding.detail for finding in found.values()) == (mode == 0o640)
+
+
+async def test_what_waits_for_its_vector_is_counted_with_what_will_make_it(words_only):
+    async with open_memory(words_only, door="cli") as memory:
+        await memory.store(NewMemory("I take my coffee without milk"))
+        assert (
+            "1 memory waits for its vector; a running server or the next `memory-mcp recall` makes it."
+            in await memory.problems()
+        )
+        await memory.store(NewMemory("The boiler was serviced in May"))
+        assert any(text.startswith("2 memories wait for their vectors;") for text in await memory.problems())
 
 
 async def test_a_pause_is_shown(words_only):

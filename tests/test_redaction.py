@@ -71,6 +71,12 @@ SECRETS = [
     ("password", "my password is {}.", "hunt" + "er2"),
     ("password", "the wifi password is now {}", "blue!" + "horse"),
     ("password", "I changed the password to {} yesterday", "hunt" + "er22"),
+    ("password", "please reset the wifi password to {}", "hunt" + "er22"),
+    (
+        "json web token",
+        "{}",
+        "session-" + "ey" + "J" + made_up(20) + "." + "ey" + "J" + made_up(40) + "." + made_up(43),
+    ),
     ("password", "パスワードは{}です。", "hunt" + "er2"),
     ("password", "パスワード：{}", "Abc1" + "2345"),
     ("password", "パスワードを「{}」に変更した", "Abc1" + "2345"),
@@ -157,6 +163,34 @@ def test_what_only_looks_like_a_secret_passes(text):
 def test_redacting_twice_changes_nothing(parts, between):
     redacted, _ = redact(between.join(parts))
     assert redact(redacted) == (redacted, ())
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u202e\u2060", "[U+200B]", "\U000e0041"])
+def test_invisible_characters_inside_a_secret_do_not_hide_it(hidden):
+    token = "gh" + "p_" + made_up(36)
+    split = hidden.join([token[:2], token[2:20], token[20:]])
+    assert redact(f"use {split}, {hidden}then rest") == (
+        f"use [redacted: github token], {hidden}then rest",
+        ("github token",),
+    )
+
+
+def test_a_secret_directly_after_another_in_one_word_goes_with_it():
+    assert redact("keys: " + ("sk" + "_live_" + made_up(24)) * 3) == ("keys: [redacted: stripe key]", ("stripe key",))
+
+
+def test_what_stands_in_the_place_of_a_secret_is_not_taken_for_the_word_before_one():
+    """Else each round would uncover one more: quadratic work."""
+    redacted, kinds = redact("password: " + "aaa1 : " * 20)
+    assert kinds == ("password",)
+    assert redacted == "password: [redacted: password] : " + "aaa1 : " * 19
+
+
+def test_one_private_key_block_after_another_is_redacted():
+    assert redact(f"{KEY_BLOCK}\nand\n{KEY_BLOCK}") == (
+        "[redacted: private key]\nand\n[redacted: private key]",
+        ("private key",) * 2,
+    )
 
 
 def test_several_secrets_of_a_text_are_all_named_in_order():

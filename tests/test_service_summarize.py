@@ -129,6 +129,13 @@ async def test_a_summary_as_long_as_allowed_is_kept(memory: MemoryService, summa
         {"summary": "fine", "useful_ids": tuple(map(str, range(201)))},
         {"summary": "fine", "tags": ("t" * 65,)},
         {"summary": "fine", "trigger": "t" * 201},
+        {"summary": "fine", "trigger": "gh" + "p_" + "Q7z" * 12},
+        {"summary": "fine", "tags": ("<private>home</private>",)},
+        {"summary": "fine", "lessons": ("Ask first.",) * 51},
+        {"summary": "fine", "lessons": ("x" * 1_000,) * 17},
+        {"summary": "fine", "actions": (Action("search", ok=True),) * 201},
+        {"summary": "fine", "key_facts": (KeyFact("The port is 8080"),) * 201},
+        {"summary": "fine", "messages": (Message("user", "Yes."),) * 10_001},
     ],
 )
 async def test_what_cannot_be_kept_is_refused_and_leaves_nothing(memory: MemoryService, wrong):

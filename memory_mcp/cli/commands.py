@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from memory_mcp.cli.terminal import Screen
+from memory_mcp.cli.terminal import Screen, counted
+from memory_mcp.errors import StoreUnavailable
 from memory_mcp.models import (
     Forgotten,
     Hit,
@@ -52,15 +53,15 @@ async def store(memory: "MemoryService", args: Namespace, screen: Screen) -> int
         pinned=args.pin,
     )
     stored = await memory.store(new)
-    screen.answer(asdict(stored), *_told_of_stored(stored))
+    screen.answer(asdict(stored), *_told_of_stored(stored, new))
     screen.note(stored.notice)
     return 0
 
 
-def _told_of_stored(stored: Stored) -> list[str]:
+def _told_of_stored(stored: Stored, new: NewMemory) -> list[str]:
     says = {
         "stored": f"Stored {stored.id}.",
-        "duplicate": f"Known already as {stored.id}; its time was renewed.",
+        "duplicate": f"Known already as {stored.id}; its time was renewed{_brought_along(new)}.",
         "superseded": f"Stored {stored.id}; it supersedes {', '.join(stored.superseded)}.",
     }
     similar = [
@@ -70,19 +71,37 @@ def _told_of_stored(stored: Stored) -> list[str]:
     return [says[stored.status], *similar]
 
 
+def _brought_along(new: NewMemory) -> str:
+    """Name what a known text took over from its repetition; to be a fact or a turn says nothing new."""
+    given = {"tags": new.tags, "key": new.key, "kind": new.kind not in {Kind.FACT, Kind.TURN}}
+    *others, last = [name for name, is_given in given.items() if is_given] or [""]
+    return f" and its {' and '.join(filter(None, (', '.join(others), last)))} brought up to date" if last else ""
+
+
 async def recall(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Find what fits a question; without one, give the briefing, or a list by filters."""
     if args.rate:
         return await _rate(memory, args, screen)
+    screen.note(await _made_vectors(memory))
     found = await memory.recall(replace(_query(args), text=_text(args.query, screen)))
     hits = [{**asdict(hit.memory), **_without_memory(hit)} for hit in found.hits]
     lines = [screen.summary(hit.memory, *_reasons(hit, args.explain)) for hit in found.hits]
     answer = {"hits": hits, "mode": found.mode, "notice": found.notice, "omitted": found.omitted}
-    screen.answer({**answer, "next_cursor": found.next_cursor}, *(lines or [await _why_nothing(memory)]))
-    screen.note(found.notice)
+    nothing = "" if lines else await _why_nothing(memory)
+    screen.answer({**answer, "next_cursor": found.next_cursor}, *(lines or [nothing]))
+    screen.note("" if nothing == NOTHING_YET else found.notice)
     screen.note(f"{found.omitted} more left out." if found.omitted else "")
     screen.note(_more(found.next_cursor) if found.mode == "list" else "")  # a question ranks all there is
     return 0
+
+
+async def _made_vectors(memory: "MemoryService") -> str:
+    """Make the vectors that are missing, so that all is found by meaning; '' or why the file does not take them."""
+    try:
+        await memory.embed_pending()
+    except StoreUnavailable as error:
+        return f"Some memories are found by words only: {error}"
+    return ""
 
 
 def _without_memory(hit: Hit) -> dict[str, object]:
@@ -117,7 +136,7 @@ async def show(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
 
 async def list_memories(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """List memories by filters, newest first, a page at a time."""
-    page = await memory.page(_query(args))
+    page = await memory.page(replace(_query(args), archived=args.archived))
     lines = [screen.summary(each) for each in page.memories]
     answer = {"memories": [asdict(each) for each in page.memories], "next_cursor": page.next_cursor}
     screen.answer(answer, *(lines or [await _why_nothing(memory)]))
@@ -134,8 +153,10 @@ async def stats(memory: "MemoryService", _args: Namespace, screen: Screen) -> in
 
 async def context(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Print the briefing that a conversation begins with."""
-    from memory_mcp.context import BYTES_A_TOKEN, render_briefing  # noqa: PLC0415 - see MemoryService above
+    from memory_mcp.context import BYTES_A_TOKEN, LEAST_TOKENS, render_briefing  # noqa: PLC0415 - as MemoryService
 
+    if args.limit < LEAST_TOKENS:
+        args.error(f"--limit must be at least {LEAST_TOKENS} tokens: less does not hold one memory")
     briefing = await memory.recall(Query(namespace=args.namespace, max_tokens=args.limit))
     text = render_briefing(briefing, limit=args.limit * BYTES_A_TOKEN, zone=screen.zone)
     if text:
@@ -153,7 +174,7 @@ async def edit(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
         confidence=args.confidence,
         tags=() if args.no_tags else tuple(args.tag) or None,
         kind=Kind(args.kind) if args.kind else None,
-        namespace=args.namespace or None,
+        namespace=args.move_to or None,
         expires_in_days=args.expires_in_days,
     )
     if change == Revision():
@@ -223,6 +244,7 @@ def _changed(ids: Sequence[str] | None, done: str, args: Namespace, screen: Scre
 
 async def _agreed(act: Callable[[Selection], Awaitable[T | Preview]], args: Namespace, screen: Screen) -> T | None:
     """Do it to exact ids at once, to anything wider once a person or a handle has confirmed the preview."""
+    _require_selectors(args)
     selection = _selection(args)
     outcome = await act(selection)
     if not isinstance(outcome, Preview):
@@ -231,14 +253,21 @@ async def _agreed(act: Callable[[Selection], Awaitable[T | Preview]], args: Name
         screen.answer(asdict(outcome), NOTHING_FOUND)
         return None
     screen.answer(asdict(outcome), *map(screen.summary, outcome.sample), *_beyond_sample(outcome))
-    along = f" and the {len(outcome.cascaded)} that hang on them" if outcome.cascaded else ""
-    if not screen.agrees(f"{args.verb.capitalize()} these {outcome.count}{along}?"):
-        screen.note(
-            f"Nothing was changed. To {args.verb} these {outcome.count}, repeat it with --confirm {outcome.confirm}"
-        )
+    these = "this one" if outcome.count == 1 else f"these {outcome.count}"
+    along = f" and {counted(len(outcome.cascaded), 'key fact', 'key facts')} with it" if outcome.cascaded else ""
+    if not screen.agrees(f"{args.verb.capitalize()} {these}{along}?"):
+        screen.note(f"Nothing was changed. To {args.verb} {these}, repeat it with --confirm {outcome.confirm}")
         return None
     confirmed = await act(replace(selection, confirm=outcome.confirm))
     return None if isinstance(confirmed, Preview) else confirmed
+
+
+def _require_selectors(args: Namespace) -> None:
+    if args.ids or any((args.query, args.tag, args.session, args.source, args.before, args.namespace)):
+        return
+    if args.confirm:
+        args.error("repeat the same filters together with --confirm")
+    args.error("say which: IDs, or --query, --tag, --session, --source, --before or --namespace")
 
 
 def _beyond_sample(preview: Preview) -> Sequence[str]:
@@ -249,7 +278,7 @@ def _beyond_sample(preview: Preview) -> Sequence[str]:
 
 
 def _text(words: Sequence[str], screen: Screen) -> str:
-    return screen.read() if list(words) == ["-"] else " ".join(words)
+    return screen.read().removesuffix("\n") if list(words) == ["-"] else " ".join(words)
 
 
 def _query(args: Namespace) -> Query:
@@ -291,7 +320,7 @@ def _all_known(asked: Sequence[str], known: Sequence[str], screen: Screen) -> in
     """Name the ids that came to nothing; the exit code is 0 only if there are none."""
     unknown = [memory_id for memory_id in asked if memory_id not in known]
     for memory_id in unknown:
-        screen.note(f"Unchanged: {memory_id}. Use a full id, as memory-mcp list shows it.")
+        screen.note(f"Unchanged: {memory_id}. `memory-mcp list` shows full ids.")
     return 1 if unknown else 0
 
 

@@ -3,7 +3,7 @@
 import platform
 import stat
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Literal
 
 from memory_mcp.app import open_memory
 from memory_mcp.cli import hosts
+from memory_mcp.cli.terminal import counted
 from memory_mcp.config import Settings
 from memory_mcp.errors import MemoryMcpError
 from memory_mcp.models import Filter
@@ -35,7 +36,7 @@ class Finding:
 
 async def examine(settings: Settings, environ: Mapping[str, str]) -> list[Finding]:
     """Try every part and say what was found. A file that is there is opened as by any command; none is made."""
-    findings = [_installation(), *_place(settings.db), _capture(settings)]
+    findings = [_installation(), *_place(settings), _capture(settings)]
     try:
         async with _opened(settings) as memory:
             findings += [*await _meaning(memory), *await _file(memory, settings)]
@@ -64,13 +65,17 @@ def _installation() -> Finding:
 # ---- the file ----------------------------------------------------------------------------------------------------
 
 
-def _place(path: Path) -> list[Finding]:
-    if not path.exists():
-        return [Finding("file", "note", f"{path} is not there yet; the first start makes it.")]
-    open_to_others = [each for each in (path.parent, path) if each.stat().st_mode & OTHERS]
+def _place(settings: Settings) -> list[Finding]:
+    db, key = settings.db, settings.key_file
+    missing = [] if db.exists() else [Finding("file", "note", f"{db} is not there yet; the first start makes it.")]
+    return missing + _access([*([] if missing else [db.parent, db]), *([key] if key and key.exists() else [])])
+
+
+def _access(paths: Sequence[Path]) -> list[Finding]:
+    open_to_others = [path for path in paths if path.stat().st_mode & OTHERS]
     if sys.platform == "win32" or not open_to_others:
         return []
-    named = ", ".join(f"{each} ({stat.filemode(each.stat().st_mode)})" for each in open_to_others)
+    named = ", ".join(f"{path} ({stat.filemode(path.stat().st_mode)})" for path in open_to_others)
     return [Finding("access", "note", f"Other users of this machine may read {named}.")]
 
 
@@ -79,13 +84,12 @@ async def _file(memory: MemoryService, settings: Settings) -> list[Finding]:
     if check.integrity != "ok" or check.problems:
         problems = [*([check.integrity] if check.integrity != "ok" else []), *check.problems]
         return [Finding("indexes", "problem", text) for text in problems]
-    counted = ", ".join(f"{count} {name}" for name, count in check.counts.items())
+    numbers = ", ".join(f"{name} {count}" for name, count in check.counts.items())
     stats = await memory.stats()
-    size = (
-        f"{settings.db}, {stats.bytes_on_disk / 1e6:.1f} MB, {stats.memories} memories, schema {stats.schema_version}"
-    )
+    kept = counted(stats.memories, "memory", "memories")
+    size = f"{settings.db}, {stats.bytes_on_disk / 1e6:.1f} MB, {kept}, schema {stats.schema_version}"
     found = [Finding("file", "ok", size)] if settings.db.exists() else []
-    return [*found, Finding("indexes", "ok", f"agree with the rows: {counted}")]
+    return [*found, Finding("indexes", "ok", f"agree with the rows: {numbers}")]
 
 
 # ---- meaning -----------------------------------------------------------------------------------------------------
@@ -104,7 +108,8 @@ async def _meaning(memory: MemoryService) -> list[Finding]:
     found.append(Finding("model", "ok", f"embedded one text: {model}"))
     if not trouble:
         evidence = await memory.db.search(Probe(question, (), Filter(now=memory.now())))
-        found.append(Finding("vectors", "ok", f"answered one question: {len(evidence.rows)} memories near"))
+        near = counted(len(evidence.rows), "memory", "memories")
+        found.append(Finding("vectors", "ok", f"answered one question: {near} near"))
     return found
 
 

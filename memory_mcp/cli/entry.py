@@ -24,6 +24,7 @@ from memory_mcp.stdio.wire import Wire
 DONE, FAILED, FAULT, INTERRUPTED = 0, 1, 3, 130
 
 FLAGS = ("db", "namespace", "model")
+FOR_MODELS, FOR_PEOPLE = "Recall again for current ids.", "`memory-mcp list` shows full ids."
 HINT = "memory-mcp now waits for a host to speak MCP (Ctrl-C ends it). For people there is: memory-mcp --help"
 
 
@@ -34,7 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.stdout:  # None where the shell closed it
             sys.stdout.flush()
     except MemoryMcpError as error:
-        print("memory-mcp:", " ".join(visible(str(error)).split()), file=sys.stderr)
+        text = str(error).replace(FOR_MODELS, FOR_PEOPLE)
+        print("memory-mcp:", " ".join(visible(text).split()), file=sys.stderr)
         return FAILED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the exit would fail at the same flush

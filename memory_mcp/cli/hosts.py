@@ -56,7 +56,7 @@ HOSTS: dict[str, Host] = {
         "Claude Desktop",
         _application_data("Claude/claude_desktop_config.json"),
         hint="Settings > Developer > Edit Config opens the right file. Quit and start the app afterwards. "
-        "It has no hooks: paste the text of `memory-mcp install --preferences` into Settings > General too.",
+        "Paste the text of `memory-mcp install --preferences` into Settings > General as well.",
     ),
     "antigravity": Host(
         "Antigravity",

@@ -1,13 +1,14 @@
 """What each verb does that concerns the installation rather than what is remembered."""
 
+import difflib
 from argparse import Namespace
 from typing import Any, cast
 
 from pydantic import SecretStr
 
 from memory_mcp.cli import hosts
-from memory_mcp.cli.terminal import Screen
-from memory_mcp.config import Settings, given, variable
+from memory_mcp.cli.terminal import Screen, counted
+from memory_mcp.config import PREFIX, Settings, given, variable
 
 KEPT_BACK = "key"
 PATHS = {"db", "key_file"}
@@ -17,6 +18,11 @@ async def settings(settings: Settings, args: Namespace, screen: Screen) -> int:
     """Print every setting, its value and where that came from. Secrets are masked."""
     rows = [_setting(name, settings, args) for name in Settings.model_fields]
     screen.answer(rows, *(f"{row['variable']:28}{_shown(row['value']):40}  {row['origin']}" for row in rows))
+    known = [name.upper() for name in Settings.model_fields]
+    named: list[str] = [name.removeprefix(PREFIX) for name in sorted(args.environ) if name.startswith(PREFIX)]
+    for name in [name for name in named if name not in known]:
+        close = difflib.get_close_matches(name, known, n=1)
+        screen.note(f"{PREFIX}{name} is no setting" + (f": did you mean {variable(close[0])}?" if close else "."))
     return 0
 
 
@@ -80,8 +86,11 @@ def _print_block(settings: Settings, args: Namespace, screen: Screen) -> None:
     block, where = hosts.block(host, launch), hosts.where(host, launch)
     screen.answer({"host": args.host, "paths": host.paths, "block": block, "where": where}, block)
     screen.note(where)
-    if KEPT_BACK in made:
-        screen.note("The key is left out of the block: put it into a file and set MEMORY_MCP_KEY_FILE.")
+    if KEPT_BACK in made and "key_file" not in made:
+        screen.note(
+            "The key of MEMORY_MCP_KEY is not printed: put it into a file that only you can read, and name that file"
+            " as MEMORY_MCP_KEY_FILE in the block's env."
+        )
 
 
 async def doctor(settings: Settings, args: Namespace, screen: Screen) -> int:
@@ -90,14 +99,16 @@ async def doctor(settings: Settings, args: Namespace, screen: Screen) -> int:
 
     findings = await examine(settings, args.environ)
     sick = [finding for finding in findings if finding.status == "problem"]
-    verdict = f"{len(sick)} problem{'s' * (len(sick) > 1)}: see above." if sick else "All is well."
+    verdict = f"{counted(len(sick), 'problem', 'problems')}: see above." if sick else "All is well."
     lines = [f"{finding.status:8} {finding.part:12} {finding.detail}" for finding in findings]
     screen.answer({"healthy": not sick, "findings": [vars(finding) for finding in findings]}, *lines, verdict)
     return 1 if sick else 0
 
 
-async def demo(_settings: Settings, _args: Namespace, screen: Screen) -> int:
+async def demo(_settings: Settings, args: Namespace, screen: Screen) -> int:
     """Show the main job on a temporary file."""
+    if args.db or args.namespace or args.model:
+        args.error("the demo has a file and a model of its own: leave out --db, --namespace and --model")
     from memory_mcp.cli.demo import run  # noqa: PLC0415 - as in doctor
 
     return await run(lambda text: screen.answer(text, text))

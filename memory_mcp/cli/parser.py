@@ -21,30 +21,42 @@ to begin:
   memory-mcp store "I take my coffee without milk"
   memory-mcp recall "how do I like my coffee?"
 
-exit codes: 0 done, 1 not done (stderr says why), 2 wrong usage, 3 a fault of ours, 130 interrupted
+exit codes: 0 done, 1 not done, as after a preview (stderr says why), 2 wrong usage, 3 a fault of ours, 130 interrupted
 """
 
 KINDS, SOURCES, OUTCOMES = ([member.value for member in members] for members in (Kind, Source, Outcome))
+WRITTEN = [kind for kind in KINDS if kind not in {Kind.EPISODE, Kind.DOCUMENT}]
+"""The others have a structure that `store` does not know."""
+SPOKEN = [source for source in SOURCES if source != Source.HOOK]
+"""A person at a shell is no hook, and what hooks say is trusted."""
 
 
 def build_parser() -> ArgumentParser:
     """Make the parser. `run` is the function of the verb; `opens` says whether it needs the memory open."""
-    parser = ArgumentParser("memory-mcp", description=ABOUT, epilog=START, formatter_class=RawDescriptionHelpFormatter)
+    parser = ArgumentParser(
+        "memory-mcp",
+        usage="memory-mcp [options] [VERB ...]",
+        description=ABOUT,
+        epilog=START,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"memory-mcp {installed_version()}")
-    _common(parser)
+    _common(parser, "the namespace to work in: a project's name, or user (MEMORY_MCP_NAMESPACE)")
     parser.set_defaults(db="", namespace="", model="", json=False)
-    add = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs").add_parser
+    add = parser.add_subparsers(prog="memory-mcp", dest="verb", metavar="VERB", title="verbs").add_parser
     for name, verb in VERBS.items():
         one = add(
             name,
+            usage=" ".join(filter(None, ("memory-mcp", name, verb.words, "[options]"))),
             help=verb.does,
             description=f"{verb.does[0].upper()}{verb.does[1:]}.",
-            epilog=f"example:\n  memory-mcp {name} {verb.example}",
+            epilog=f"example:\n  memory-mcp {name} {verb.example}".rstrip(),
             formatter_class=RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
         verb.flags(one)
-        _common(one)
+        if not verb.apart:
+            _common(one, verb.namespace)
         one.add_argument("--json", action="store_true", help="answer in JSON, for programs")
         one.set_defaults(run=verb.run, opens=verb.opens, error=one.error)
     return parser
@@ -53,12 +65,11 @@ def build_parser() -> ArgumentParser:
 # ---- the flags of each verb ----------------------------------------------------------------------------------
 
 
-def _common(parser: ArgumentParser) -> None:
+def _common(parser: ArgumentParser, namespace: str) -> None:
     """Add what may stand before and after the verb; a flag that is absent must not undo one that stands before."""
+    if namespace:
+        parser.add_argument("--namespace", default=SUPPRESS, metavar="NAME", help=namespace)
     parser.add_argument("--db", default=SUPPRESS, metavar="FILE", help="the memory file (MEMORY_MCP_DB)")
-    parser.add_argument(
-        "--namespace", default=SUPPRESS, metavar="NAME", help="a project, or user (MEMORY_MCP_NAMESPACE)"
-    )
     parser.add_argument("--model", default=SUPPRESS, metavar="NAME", help="the embedding model (MEMORY_MCP_MODEL)")
 
 
@@ -67,20 +78,22 @@ def _none(_parser: ArgumentParser) -> None:
 
 
 def _store(parser: ArgumentParser) -> None:
-    parser.add_argument("content", nargs="+", help="the text; - reads it from standard input")
-    parser.add_argument("--kind", choices=KINDS, default="fact", help="what sort of memory (fact)")
+    parser.add_argument("content", nargs="+", metavar="TEXT", help="the text; - reads it from standard input")
+    parser.add_argument("--kind", choices=WRITTEN, default="fact", help="what sort of memory (fact)")
     _tags(parser, "a label for it")
     _weights(parser)
     parser.add_argument("--key", default="", help="a slot for one value: what is stored in it next supersedes this")
     parser.add_argument("--supersedes", action="append", default=[], metavar="ID", help="a memory that this corrects")
     parser.add_argument("--expires-in-days", type=float, metavar="DAYS", help="its time to live")
     parser.add_argument("--session", default="", metavar="ID", help="the conversation it belongs to")
-    parser.add_argument("--source", choices=SOURCES, default="user", help="who it came from (user)")
+    parser.add_argument("--source", choices=SPOKEN, default="user", help="who it came from (user)")
     parser.add_argument("--pin", action="store_true", help="never let it expire")
 
 
 def _recall(parser: ArgumentParser) -> None:
-    parser.add_argument("query", nargs="*", help="the question; - reads it from standard input; none: the briefing")
+    parser.add_argument(
+        "query", nargs="*", metavar="QUESTION", help="- reads it from standard input; without one, the briefing"
+    )
     parser.add_argument("--explain", action="store_true", help="say why each memory ranks where it does")
     rating = ("useful|useless", "ID")
     parser.add_argument("--rate", nargs="+", default=[], metavar=rating, help="say that memories helped, or not")
@@ -89,22 +102,26 @@ def _recall(parser: ArgumentParser) -> None:
 
 def _list(parser: ArgumentParser) -> None:
     _filters(parser, limit=20)
+    parser.add_argument("--archived", action="store_true", help="those that were archived, and no others")
 
 
 def _show(parser: ArgumentParser) -> None:
-    parser.add_argument("id", help="a full id, as list shows it")
+    parser.add_argument("id", metavar="ID", help="a full id, as list shows it")
 
 
 def _context(parser: ArgumentParser) -> None:
-    parser.add_argument("--limit", type=int, default=2_000, metavar="TOKENS", help="how long at most (2000)")
+    parser.add_argument(
+        "--limit", type=int, default=2_000, metavar="TOKENS", help="how long at most (2000; at least 100)"
+    )
 
 
 def _edit(parser: ArgumentParser) -> None:
     _show(parser)
     _weights(parser)
-    parser.add_argument("--kind", choices=KINDS, help="what sort of memory it is")
+    parser.add_argument("--kind", choices=WRITTEN, help="what sort of memory it is")
     _tags(parser, "its tags from now on")
     parser.add_argument("--no-tags", action="store_true", help="take all its tags off")
+    parser.add_argument("--move-to", default="", metavar="NAMESPACE", help="the namespace it belongs to from now on")
     parser.add_argument("--expires-in-days", type=float, metavar="DAYS", help="its time to live; 0: for good")
 
 
@@ -123,9 +140,8 @@ def _selection(parser: ArgumentParser) -> None:
 
 
 def _install(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--print", dest="host", choices=list(HOSTS), help="the block that makes a host start the server"
-    )
+    parser.add_argument("host", nargs="?", metavar="HOST", choices=list(HOSTS), help=", ".join(HOSTS))
+    parser.add_argument("--print", action="store_true", help="print the block that makes the host start the server")
     languages = list(PREFERENCES)
     parser.add_argument(
         "--preferences", nargs="?", const="en", choices=languages, help="the text for a host's own preferences (en)"
@@ -161,44 +177,105 @@ def _weights(parser: ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb of the shell. `example` is what may follow its name; `opens` is false where no memory is needed."""
+    """A verb of the shell. `words` must or may follow its name, as in `example`; `namespace` says what that flag means.
+
+    `opens` is false where no memory is needed; `apart` is true where no file or model of the person's is used.
+    """
 
     run: Callable[..., Awaitable[int]]
     does: str
     example: str = ""
     flags: Callable[[ArgumentParser], None] = _none
+    words: str = ""
+    namespace: str = ""
     opens: bool = True
+    apart: bool = False
 
+
+GOES = "where it goes, a project's name or user (MEMORY_MCP_NAMESPACE)"
+LOOKS = "where to look, besides user (MEMORY_MCP_NAMESPACE)"
+EXACTLY = "those of exactly this namespace; without it, of MEMORY_MCP_NAMESPACE and user"
+GIVEN = "the namespace to set (MEMORY_MCP_NAMESPACE)"
 
 VERBS: dict[str, Verb] = {
-    "store": Verb(commands.store, "keep one text", '"Ken is allergic to buckwheat" --tag health', _store),
-    "recall": Verb(commands.recall, "find what fits a question", '"what may Ken not eat?" --explain', _recall),
-    "list": Verb(commands.list_memories, "list memories, newest first", "--kind decision --since 2026-01-01", _list),
-    "show": Verb(commands.show, "show one memory with all that is known about it", "ID", _show),
-    "context": Verb(commands.context, "print the briefing that a conversation begins with", "--limit 1000", _context),
+    "store": Verb(
+        commands.store, "keep one text", '"Ken is allergic to buckwheat" --tag health', _store, "TEXT...", GOES
+    ),
+    "recall": Verb(
+        commands.recall,
+        "find what fits a question",
+        '"what may Ken not eat?" --explain',
+        _recall,
+        "[QUESTION...]",
+        LOOKS,
+    ),
+    "list": Verb(
+        commands.list_memories,
+        "list memories, newest first",
+        "--kind decision --since 2026-01-01",
+        _list,
+        namespace=LOOKS,
+    ),
+    "show": Verb(commands.show, "show one memory with all that is known about it", "ID", _show, "ID"),
+    "context": Verb(
+        commands.context,
+        "print the briefing that a conversation begins with",
+        "--limit 1000",
+        _context,
+        namespace=LOOKS,
+    ),
     "edit": Verb(
         commands.edit,
         "change what is known about a memory; its text is corrected by storing another",
-        "ID --importance 0.9 --tag work --namespace my-project",
+        "ID --importance 0.9 --tag work --move-to my-project",
         _edit,
+        "ID",
     ),
-    "pin": Verb(commands.pin, "let memories never expire, and stand first", "ID", _ids),
-    "unpin": Verb(commands.unpin, "take pins off again", "ID", _ids),
-    "forget": Verb(commands.forget, "erase memories for good; without ids, preview first", "--tag draft", _selection),
+    "pin": Verb(commands.pin, "let memories never expire, and stand first", "ID", _ids, "ID..."),
+    "unpin": Verb(commands.unpin, "take pins off again", "ID", _ids, "ID..."),
+    "forget": Verb(
+        commands.forget,
+        "erase memories for good; without ids, preview first",
+        "--tag draft",
+        _selection,
+        "[ID...]",
+        EXACTLY,
+    ),
     "archive": Verb(
         commands.archive,
         "stop recalling memories, reversibly; without ids, preview first",
         "--session old-project",
         _selection,
+        "[ID...]",
+        EXACTLY,
     ),
-    "restore": Verb(commands.restore, "take archived memories back; without ids, preview first", "ID", _selection),
+    "restore": Verb(
+        commands.restore,
+        "take archived memories back; without ids, preview first",
+        "ID",
+        _selection,
+        "[ID...]",
+        EXACTLY,
+    ),
     "stats": Verb(commands.stats, "count what is kept", "--json"),
     "pause": Verb(housekeeping.pause, "forbid all capture of conversations", opens=False),
     "resume": Verb(housekeeping.resume, "allow capture again, where it is switched on", opens=False),
-    "settings": Verb(housekeeping.settings, "print every setting and where it comes from", "--json", opens=False),
+    "settings": Verb(
+        housekeeping.settings,
+        "print every setting and where it comes from",
+        "--json",
+        namespace=GIVEN,
+        opens=False,
+    ),
     "doctor": Verb(housekeeping.doctor, "check every part for real", "--json", opens=False),
-    "demo": Verb(housekeeping.demo, "show the main job on a temporary file", opens=False),
+    "demo": Verb(housekeeping.demo, "show the main job on a temporary file", opens=False, apart=True),
     "install": Verb(
-        housekeeping.install, "print what to paste into a host", "--print claude-desktop", _install, opens=False
+        housekeeping.install,
+        "print what to paste into a host",
+        "--print claude-desktop",
+        _install,
+        "[HOST]",
+        GIVEN,
+        opens=False,
     ),
 }

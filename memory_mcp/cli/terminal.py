@@ -78,6 +78,11 @@ class Screen:
         return str(value)
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """Write a number and its noun, as in '1 memory' and '2 memories'."""
+    return f"{count} {one if count == 1 else many}"
+
+
 def visible(text: str) -> str:
     """Show control, bidirectional and other unseen characters as escapes, so that a terminal does not obey them."""
     return "".join(c.encode("unicode_escape").decode() if _unseen(c) else c for c in text)

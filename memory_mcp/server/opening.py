@@ -22,8 +22,15 @@ PATIENCE = 20.0  # seconds a call waits for the file: twice what SQLite waits fo
 @dataclass
 class _Attempt:
     done: anyio.Event = field(default_factory=anyio.Event)
+    enough: anyio.Event = field(default_factory=anyio.Event)
+    closed: anyio.Event = field(default_factory=anyio.Event)
     service: "MemoryService | None" = None
     error: MemoryMcpError | None = None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether only another attempt can help."""
+        return self.error is not None or (self.service is not None and self.service.db.is_lost)
 
 
 @dataclass
@@ -31,26 +38,26 @@ class Opening:
     """A memory that is opened in the background and shared by every call.
 
     A host must see its handshake answered whatever state the file is in, so nothing here is waited for before a call
-    needs it; a file that could not be opened is tried again at the next call.
+    needs it; a file that could not be opened, or was replaced since, is tried again at the next call.
     """
 
     settings: Settings
     _tasks: TaskGroup | None = None
     _opened: anyio.Event = field(default_factory=anyio.Event)
-    _closing: anyio.Event = field(default_factory=anyio.Event)
     _attempt: _Attempt | None = None
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncGenerator[None]:
         """Close the memory at the end, if it was opened."""
-        self._opened, self._closing, self._attempt = anyio.Event(), anyio.Event(), None
+        self._opened, self._attempt = anyio.Event(), None
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             try:
                 yield
             finally:
-                self._closing.set()
                 self._tasks = None
+                if self._attempt:
+                    self._attempt.enough.set()
 
     async def until_open(self) -> None:
         """Wait until something else opened the memory, however long that takes."""
@@ -64,7 +71,7 @@ class Opening:
     async def service(self) -> "MemoryService":
         """Give the opened memory. Raises `StoreUnavailable` when there is none."""
         attempt = self._attempt
-        if attempt is None or attempt.error:
+        if attempt is None or attempt.has_failed:
             attempt = self._start()
         with anyio.move_on_after(PATIENCE):
             await attempt.done.wait()
@@ -77,20 +84,23 @@ class Opening:
     def _start(self) -> _Attempt:
         if self._tasks is None:
             raise RuntimeError("The memory is opened only while the server runs.")
-        self._attempt = _Attempt()
-        self._tasks.start_soon(self._hold, self._attempt)
+        before, self._attempt = self._attempt, _Attempt()
+        self._tasks.start_soon(self._hold, self._attempt, before)
         return self._attempt
 
-    async def _hold(self, attempt: _Attempt) -> None:
+    async def _hold(self, attempt: _Attempt, before: _Attempt | None) -> None:
         # What was begun is ended in order even when the server is stopped; the runner bounds how long that may take.
         with anyio.CancelScope(shield=True):
             try:
+                if before:  # in one process SQLite must not have a file's old and new log open at once
+                    before.enough.set()
+                    await before.closed.wait()
                 app = await anyio.to_thread.run_sync(_import_app)
                 async with app.open_memory(self.settings) as service:
                     attempt.service = service
                     attempt.done.set()
                     self._opened.set()
-                    await self._closing.wait()
+                    await attempt.enough.wait()
             except MemoryMcpError as error:
                 attempt.error = error
             except Exception as error:  # noqa: BLE001 - an edge: every call says so, and the handshake works
@@ -100,6 +110,7 @@ class Opening:
                 )
             finally:
                 attempt.done.set()
+                attempt.closed.set()
 
 
 def _import_app():

@@ -63,7 +63,7 @@ class Database:
         self._writer = writer
         self._reader = reader
         self._closed = False
-        self._identity = place.identity(path)
+        self._files = place.identities(path)
         self._lost = threading.Event()
 
     @property
@@ -95,8 +95,9 @@ class Database:
 
     async def _end(self) -> None:
         await self._reader.end()
-        # Of a lost file SQLite itself saves what it may: it takes our log only if nobody else has the file open.
-        if not self.is_lost:
+        # A file that was moved gets what is in its log, which then cannot spoil the file that took its place. Where the
+        # log alone is lost, SQLite saves what it may: when closing, it takes our log only if nobody else has the file.
+        if not self.is_lost or not place.are_there(self.path, self._files[:1]):
             with suppress(driver.Error):  # whoever opens the file next empties the log
                 await self._writer.run(truncate_log)
         await self._writer.end()
@@ -119,10 +120,10 @@ class Database:
 
     def _require_same_file(self, outcome: str) -> None:
         """Refuse to work on what nobody else can see: it would be gone when we close it."""
-        if self.is_lost or place.identity(self.path) != self._identity:
-            if not self.is_lost:
-                LOG.warning("%s was replaced or removed while it was open", self.path)
+        if not self.is_lost and not place.are_there(self.path, self._files):
+            LOG.warning("%s was replaced or removed while it was open", self.path)
             self._lost.set()
+        if self.is_lost:
             raise StoreUnavailable(
                 f"{outcome}: the memory file {self.path}, or its log, was replaced or removed while it was open."
                 " Try again: it is opened anew."

@@ -2,9 +2,13 @@
 
 import errno
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from memory_mcp.errors import StoreFull, StoreReadOnly, StoreUnavailable
+
+Identity = tuple[int, int]
+"""Device and number of a file: another file in its place has another."""
 
 _SYNCED = re.compile(
     r"[/\\](Mobile Documents|CloudStorage|iCloud ?Drive|Dropbox|OneDrive|Google ?Drive)(\b|[ (_-])",
@@ -37,19 +41,36 @@ def parts(path: Path) -> list[Path]:
     return [path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")]
 
 
-def identity(path: Path) -> list[tuple[int, int] | None]:
-    """Say which files are at the three places now: device and number of each, None where there is none.
+def identities(path: Path) -> list[Identity | None]:
+    """Say which files are at these places now; None where that cannot be told."""
+    found: list[Identity | None] = []
+    for part in parts(path):
+        try:
+            found.append(_identity(part))
+        except OSError:
+            found.append(None)
+    return found
 
-    While anybody has the file open, SQLite neither removes nor replaces any of them: the last one to close does.
+
+def are_there(path: Path, known: Sequence[Identity | None]) -> bool:
+    """Whether the known ones, in the order of `parts`, are still where they were; so taken where it cannot be told.
+
+    While anybody has a database open, SQLite neither removes nor replaces any of its files: the last one to close does.
     """
-    return [_identity(part) for part in parts(path)]
+    return all(one is None or _is_there(part, one) for part, one in zip(parts(path), known, strict=False))
 
 
-def _identity(part: Path) -> tuple[int, int] | None:
+def _is_there(part: Path, known: Identity) -> bool:
     try:
-        found = part.stat()
+        return _identity(part) == known
+    except (FileNotFoundError, NotADirectoryError):
+        return False
     except OSError:
-        return None
+        return True
+
+
+def _identity(part: Path) -> Identity:
+    found = part.stat()
     return found.st_dev, found.st_ino
 
 

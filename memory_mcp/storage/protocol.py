@@ -219,16 +219,15 @@ class Store(Protocol):
         ...
 
     async def carried_along(self, ids: Sequence[str]) -> tuple[str, ...]:
-        """Name what a forget of these memories would take with it: older versions, and key facts of nothing else."""
+        """Name what a forget of these would take with it: older versions, replaced episodes, facts of nothing else."""
         ...
 
     async def forget(self, ids: Sequence[str], *, now: datetime, door: str, cascade: bool = True) -> Forgotten:
         """Erase memories from rows, words, vectors, log and free pages, with key facts that have no other evidence.
 
-        Older versions go too; episodes that lose a source go if they are history, else they are marked.
-        Without `cascade` exactly these memories go,
-        as when their time is up: a fact outlives the turn it came from. Verified by a scan of the file
-        (`Forgotten.verification`).
+        Older versions go too; episodes that lose a source go if they are history, else they are marked. Without
+        `cascade` exactly these memories go, as when their time is up: a fact outlives the turn it came from. Verified
+        by a scan of the file (`Forgotten.verification`).
         """
         ...
 

@@ -26,6 +26,10 @@ def put(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
+def move(path: Path, to: Path) -> None:
+    path.rename(to)
+
+
 def names(folder: Path) -> list[str]:
     return sorted(part.name for part in folder.iterdir() if part.is_file())
 

@@ -1,9 +1,11 @@
 import asyncio
+import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from drafts import NOW, draft
-from files import ACT, contents
+from drafts import NOW, draft, healthy
+from files import ACT, contents, move
 
 from memory_mcp.errors import (
     StoreBusy,
@@ -11,7 +13,8 @@ from memory_mcp.errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from memory_mcp.storage import driver, memories, open_store
+from memory_mcp.models import Filter
+from memory_mcp.storage import SqliteStore, driver, memories, open_store
 from memory_mcp.storage.database import Database
 
 pytestmark = pytest.mark.anyio
@@ -25,6 +28,15 @@ async def test_a_full_disk_says_that_nothing_was_saved_and_the_next_write_works(
     await database.maintain(lambda at: at.execute("pragma max_page_count = 100000").fetchone())
     await database.write(memories.write, [draft("now there is room")], ACT)
     assert await contents(database) == ["now there is room"]
+
+
+async def test_a_forget_that_fails_says_that_nothing_was_forgotten(database: Database):
+    store = SqliteStore(database, lambda: NOW, timedelta(seconds=0.1))
+    [written] = await store.write([draft("text")], door="cli")
+    await database.maintain(lambda at: at.execute("pragma query_only = on"))
+    with pytest.raises(StoreReadOnly, match="Nothing was forgotten: "):
+        await store.forget([written.id], now=NOW, door="cli")
+    assert await contents(database) == ["text"]
 
 
 async def test_a_file_that_cannot_be_written_can_be_read(database: Database):
@@ -75,3 +87,74 @@ async def test_a_closed_store_says_that_it_is_closed(path: Path):
     await store.close()
     with pytest.raises(StoreUnavailable, match="closed"):
         await store.write([draft("text")], door="cli")
+
+
+# ---- a file that is there no longer ----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not let go of files that are open")
+@pytest.mark.parametrize(
+    "gone", [["memory.db"], ["memory.db-wal"], ["memory.db-shm"], ["memory.db-wal", "memory.db-shm"]]
+)
+async def test_a_file_that_is_removed_while_it_is_open_takes_no_more_writes(path: Path, gone: list[str]):
+    """B11: what is acknowledged is in a file that somebody can open."""
+    store = await open_store(path, now=lambda: NOW)
+    await store.write([draft("before")], door="cli")
+    for name in gone:
+        path.with_name(name).unlink()
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable, match=r"Nothing was saved: .* replaced or removed"):
+            await store.write([draft("after")], door="cli")
+    with pytest.raises(StoreUnavailable, match=r"Nothing could be read: .* replaced or removed"):
+        await store.stats()
+    assert store.is_lost
+    await store.close()
+    again = await open_store(path, now=lambda: NOW)
+    assert [one.content for one in (await again.page(Filter(), 9)).memories] == (
+        [] if path.name in gone else ["before"]
+    )
+    assert await healthy(again)
+    await again.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not let go of files that are open")
+async def test_a_file_that_is_replaced_while_it_is_open_is_whole_and_so_is_the_new_one(path: Path, tmp_path: Path):
+    """B11: a log must not be read into a file that it does not belong to."""
+    other, moved = tmp_path / "other.db", tmp_path / "moved.db"
+    await _with(other, "of the other file")
+    store = await open_store(path, now=lambda: NOW)
+    await store.write([draft("before")], door="cli")
+    move(path, moved)
+    move(other, path)
+    with pytest.raises(StoreUnavailable, match=r"Nothing was forgotten: .* replaced or removed"):
+        await store.forget([], now=NOW, door="cli")
+    await store.close()
+    assert await _with(path, "later") == ["later", "of the other file"]
+    assert await _with(moved, "later") == ["before", "later"]
+
+
+async def _with(path: Path, content: str) -> list[str]:
+    """Store a text in a file; gives all that is there then."""
+    store = await open_store(path, now=lambda: NOW)
+    await store.write([draft(content)], door="cli")
+    assert await healthy(store)
+    found = sorted(one.content for one in (await store.page(Filter(), 9)).memories)
+    await store.close()
+    return found
+
+
+async def test_what_other_programs_and_upkeep_do_to_the_log_is_no_loss(path: Path):
+    store = await open_store(path, now=lambda: NOW)
+    for number in range(3):
+        other = await open_store(path, now=lambda: NOW)
+        [written] = await other.write([draft(f"text {number}")], door="cli")
+        await other.forget([written.id], now=NOW, door="cli")
+        visitor = driver.connect(path)
+        visitor.execute("vacuum")
+        visitor.execute("pragma wal_checkpoint(truncate)")
+        visitor.close()
+        await other.close()
+        await store.write([draft(f"own text {number}")], door="cli")
+    assert not store.is_lost
+    assert (await store.stats()).memories == 3
+    await store.close()

@@ -5,10 +5,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from drafts import MODEL, NOW, draft, episode, turn, vectors
+from drafts import MODEL, NOW, draft, episode, healthy, turn, vectors
 
 from memory_mcp.errors import Conflict
-from memory_mcp.models import Filter, PendingSession, Source, new_id
+from memory_mcp.models import Filter, PendingSession, Source, State, new_id
 from memory_mcp.storage import SqliteStore, driver, memories, open_store, scan, schema
 from memory_mcp.storage.audit import Act
 from memory_mcp.storage.database import open_database
@@ -188,7 +188,94 @@ async def test_a_summary_that_loses_a_turn_or_a_key_fact_is_marked_to_be_made_ag
     await store.write_episode(episode("Second.", covered_through=2), None, [], door="mcp")
     second = (await store.turns("s1", "user"))[1]
     assert (await store.forget([second.id], now=NOW, door="cli")).resummarize == ("s1",)
-    assert await store.get([told.memory.id]) != []
+    assert await store.get([told.memory.id]) == []
+
+
+@pytest.mark.parametrize("what", ["a key fact of the first summary", "a key fact of the second", "a turn"])
+async def test_replaced_summaries_that_told_of_it_go_and_the_standing_one_is_named(store: SqliteStore, what: str):
+    """B35: history is a door, too."""
+    first, [early] = await store.write_episode(
+        episode("Ann and Bob."), None, [draft("Ann exists")], turns=[turn("I met Ann")], door="mcp"
+    )
+    second, [late] = await store.write_episode(
+        episode("Ann, Bob, Cid.", covered_through=1), None, [draft("Cid")], door="mcp"
+    )
+    [said] = await store.turns("s1", "user")
+    chosen = [early.id if "first" in what else late.id if "second" in what else said.id]
+    assert await store.carried_along(chosen) == (first.memory.id,)
+    forgotten = await store.forget(chosen, now=NOW, door="cli")
+    assert (forgotten.cascaded, forgotten.resummarize, forgotten.verification) == ((first.memory.id,), ("s1",), "clean")
+    assert forgotten.detail.count(".") == 1
+    assert "The summary of session 's1' still stands" in forgotten.detail
+    assert {one.id for one in await store.get([early.id, late.id, second.memory.id])} == (
+        {early.id, late.id, second.memory.id} - {*chosen}
+    )
+
+
+async def test_summaries_that_do_not_cover_a_forgotten_turn_stay_as_history(store: SqliteStore):
+    first, _ = await store.write_episode(episode("Began."), None, [], turns=[turn("one")], door="mcp")
+    await store.write_episode(episode("Went on."), None, [], turns=[turn("two")], door="mcp")
+    two = (await store.turns("s1", "user"))[1]
+    assert (await store.forget([two.id], now=NOW, door="cli")).cascaded == ()
+    assert await store.get([first.memory.id]) != []
+
+
+async def test_a_summary_that_lost_a_source_is_erased_when_it_is_made_again(store: SqliteStore, path: Path):
+    _, [secret, kept] = await store.write_episode(
+        episode(ENGLISH), vectors(901), [draft("the secret"), draft("kept")], turns=[turn("hello")], door="mcp"
+    )
+    await store.forget([secret.id], now=NOW, door="cli")
+    assert remains(path, "zanzibarian") > 0
+    again, _ = await store.write_episode(episode("A greeting.", covered_through=1), vectors(902), [], door="mcp")
+    assert remains(path, "zanzibarian", "xylotom", *traces(901)) == 0
+    assert await store.finish_erasure() == ""
+    assert await store.pending_sessions([], 10) == []
+    left = {one.content for one in (await store.page(Filter(states=()), 10)).memories}
+    assert left == {"A greeting.", "hello", "kept"}
+    assert again.key_facts == (kept.id,)
+    assert (await store.forget([kept.id], now=NOW, door="cli")).resummarize == ("s1",)
+    assert (await store.check()).problems == ()
+
+
+async def test_an_archived_summary_that_lost_a_source_is_erased_when_another_is_made(store: SqliteStore):
+    told, [fact] = await store.write_episode(episode("Ann."), None, [draft("Ann exists")], door="mcp")
+    await store.set_state([told.memory.id], State.ARCHIVED, now=NOW, door="cli")
+    assert (await store.forget([fact.id], now=NOW, door="cli")).resummarize == ("s1",)
+    await store.write_episode(episode("Somebody."), None, [], door="mcp")
+    assert await store.get([told.memory.id]) == []
+
+
+async def test_a_session_without_turns_whose_summary_lost_a_source_is_pending_while_the_summary_stands(
+    store: SqliteStore,
+):
+    told, [fact, _] = await store.write_episode(episode("Ann."), None, [draft("Ann exists"), draft("Bob")], door="mcp")
+    await store.forget([fact.id], now=NOW, door="cli")
+    assert await store.pending_sessions([], 10) == [PendingSession("s1", "user", 0, NOW)]
+    await store.forget([told.memory.id], now=NOW, door="cli", cascade=False)
+    assert await store.pending_sessions([], 10) == []
+
+
+async def test_names_to_which_nothing_belongs_any_more_go_too(store: SqliteStore, path: Path):
+    named = {"namespace": "operation-sunflower", "session_id": "meeting with Xerxes"}
+    one, two = await ids_of(store, draft("one", **named), draft("two", **named))
+    await store.forget([one], now=NOW, door="cli")
+    assert remains(path, "operation-sunflower", "meeting with xerxes") > 0
+    assert (await store.forget([two], now=NOW, door="cli")).verification == "clean"
+    assert remains(path, "operation-sunflower", "meeting with xerxes") == 0
+    await store.write([draft("one", **named)], door="cli")
+    assert await healthy(store)
+
+
+async def test_names_are_looked_for_among_the_traces(store: SqliteStore, path: Path):
+    [memory_id] = await ids_of(store, draft("one", namespace="operation-sunflower", session_id="meeting with Xerxes"))
+    careless = driver.connect(path)
+    careless.execute("pragma secure_delete = off")
+    careless.execute("insert into lease values ('careless', 'operation-sunflower meeting with Xerxes', 0)")
+    careless.execute("delete from lease")
+    careless.execute("pragma wal_checkpoint(truncate)")
+    careless.close()
+    assert (await store.forget([memory_id], now=NOW, door="cli")).verification == "clean"
+    assert remains(path, "operation-sunflower", "meeting with xerxes") == 0
 
 
 async def test_what_ran_out_of_time_goes_alone(store: SqliteStore):

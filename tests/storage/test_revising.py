@@ -72,6 +72,16 @@ async def test_a_restore_into_a_key_that_is_taken_is_refused(store: SqliteStore)
         await store.set_state([old], State.ACTIVE, now=NOW, door="cli")
 
 
+async def test_a_restore_beside_the_same_text_is_refused_and_names_it(store: SqliteStore):
+    [old] = await write(store, draft("blue"))
+    await store.set_state([old], State.ARCHIVED, now=NOW, door="cli")
+    [new] = await write(store, draft("blue"))
+    with pytest.raises(Conflict, match=f"Nothing was changed: memory {new} holds the same text"):
+        await store.set_state([old], State.ACTIVE, now=NOW, door="cli")
+    await store.set_state([new], State.ARCHIVED, now=NOW, door="cli")
+    assert await store.set_state([old], State.ACTIVE, now=NOW, door="cli") == [old]
+
+
 async def test_an_archived_memory_moves_on_in_version(store: SqliteStore):
     ids = await write(store, draft("one"))
     [(_, before)] = await store.versions(ids)

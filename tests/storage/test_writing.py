@@ -100,24 +100,17 @@ async def test_identical_text_is_reinforced_by_what_is_stronger_or_explicit(stor
         confidence=0.9,
         key="drink",
         pinned=True,
-        expires_at=NOW + timedelta(days=1),
     )
     await write(store, stronger)
     [held] = await store.get([memory_id])
-    assert (held.importance, held.confidence, held.kind, held.key, held.pinned, held.expires_at) == (
-        0.8,
-        0.9,
-        Kind.PREFERENCE,
-        "drink",
-        True,
-        NOW + timedelta(days=1),
-    )
+    assert (held.importance, held.confidence) == (0.8, 0.9)
+    assert (held.kind, held.key, held.pinned) == (Kind.PREFERENCE, "drink", True)
     assert await found_by(store, "drink") == [memory_id]
     assert await healthy(store)
 
 
 async def test_a_plain_repetition_takes_nothing_away(store: SqliteStore):
-    rich = draft("I like tea", kind=Kind.PREFERENCE, key="drink", expires_at=NOW + timedelta(days=1), tags=("a",))
+    rich = draft("I like tea", kind=Kind.PREFERENCE, key="drink", importance=0.9, pinned=True, tags=("a",))
     [memory_id] = await write(store, rich)
     await write(store, draft("I like tea"))
     assert await store.get([memory_id]) == [rich.memory]
@@ -144,11 +137,44 @@ async def test_text_that_is_history_or_archived_may_be_stored_anew(store: Sqlite
     assert not third.duplicate
 
 
-async def test_the_words_of_a_trusted_source_raise_the_trust_of_the_same_text(store: SqliteStore):
-    [memory_id] = await write(store, draft("tea", source=Source.TOOL, trust=Trust.UNTRUSTED))
-    await write(store, draft("tea", source=Source.USER))
-    [held] = await store.get([memory_id])
-    assert (held.source, held.trust) == (Source.USER, Trust.TRUSTED)
+@pytest.mark.parametrize(
+    ("held", "given", "left"),
+    [(None, 1, None), (1, None, None), (1, 5, 5), (5, 1, 5), (None, None, None)],
+)
+async def test_a_repetition_never_makes_the_time_to_live_shorter(
+    store: SqliteStore, held: int | None, given: int | None, left: int | None
+):
+    def until(days: int | None):
+        return days and NOW + timedelta(days=days)
+
+    [memory_id] = await write(store, draft("I like tea", expires_at=until(held)))
+    assert await write(store, draft("I like tea", expires_at=until(given))) == [memory_id]
+    assert (await store.get([memory_id]))[0].expires_at == until(left)
+
+
+async def test_text_whose_time_is_up_is_stored_anew_unless_it_is_pinned(store: SqliteStore):
+    over = NOW - timedelta(seconds=1)
+    [gone, stays] = await write(store, draft("tea", expires_at=over), draft("ink", expires_at=over, pinned=True))
+    [again, pinned] = await store.write([draft("tea"), draft("ink")], door="cli")
+    assert (again.duplicate, pinned.duplicate, pinned.id) == (False, True, stays)
+    assert again.id != gone
+    assert await healthy(store)
+
+
+@pytest.mark.parametrize(
+    ("held", "again"),
+    [
+        ((Source.TOOL, Trust.UNTRUSTED), (Source.USER, Trust.TRUSTED)),
+        ((Source.USER, Trust.TRUSTED), (Source.TOOL, Trust.UNTRUSTED)),
+    ],
+)
+async def test_who_repeats_a_text_neither_vouches_for_it_nor_hides_it(
+    store: SqliteStore, held: tuple[Source, Trust], again: tuple[Source, Trust]
+):
+    [memory_id] = await write(store, draft("tea", source=held[0], trust=held[1]))
+    assert await write(store, draft("tea", source=again[0], trust=again[1])) == [memory_id]
+    [stands] = await store.get([memory_id])
+    assert (stands.source, stands.trust) == held
 
 
 async def test_the_same_import_twice_is_stored_once(store: SqliteStore):
@@ -234,6 +260,55 @@ async def test_a_key_is_a_slot_of_one_namespace(store: SqliteStore):
     await write(store, draft("blue", key="colour"))
     [other] = await store.write([draft("green", key="colour", namespace="project")], door="cli")
     assert other.superseded == ()
+
+
+async def test_the_same_words_under_two_keys_are_two_memories(store: SqliteStore):
+    home, work = await store.write([draft("Tokyo", key="home"), draft("Tokyo", key="work")], door="cli")
+    assert (work.duplicate, work.superseded) == (False, ())
+    assert [one.key for one in await store.get([home.id, work.id])] == ["home", "work"]
+    assert await write(store, draft("Tokyo", key="work"), draft("Tokyo", key="home")) == [work.id, home.id]
+    assert (await store.write([draft("Tokyo")], door="cli"))[0].duplicate
+
+
+async def test_what_was_learned_before_the_holder_of_its_key_becomes_its_history_once(store: SqliteStore):
+    [holder] = await write(store, draft("Oslo", key="home"))
+    early = {"key": "home", "created_at": NOW - timedelta(days=9)}
+    [past] = await store.write([draft("Rome", **early)], door="cli")
+    assert (past.duplicate, past.superseded) == (False, ())
+    [was] = await store.get([past.id])
+    assert (was.state, was.superseded_by, was.superseded_at, was.valid_to) == (State.SUPERSEDED, holder, NOW, NOW)
+    assert [one.id for one in (await store.page(Filter(), 10)).memories] == [holder]
+    then = Filter(states=(), as_of=NOW - timedelta(days=1))
+    assert [one.id for one in (await store.page(then, 10)).memories] == [past.id]
+    [again] = await store.write([draft("Rome", **early)], door="cli")
+    assert (again.id, again.duplicate) == (past.id, True)
+    assert await healthy(store)
+
+
+async def test_what_is_named_is_replaced_also_by_what_was_learned_earlier(store: SqliteStore):
+    holder, other = await write(store, draft("Oslo", key="home"), draft("some town"))
+    early = {"key": "home", "created_at": NOW - timedelta(days=9)}
+    [past] = await store.write([draft("Rome", supersedes=(other,), **early)], door="cli")
+    assert past.superseded == (other,)
+    [named] = await store.write([draft("Bern", supersedes=(holder,), **early)], door="cli")
+    assert named.superseded == (holder,)
+    assert [one.content for one in (await store.page(Filter(), 10)).memories] == ["Bern"]
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+async def test_untrusted_text_does_not_replace_what_is_trusted(store: SqliteStore, by_name: bool):
+    [trusted] = await write(store, draft("Oslo", key="home"))
+    way = {"supersedes": (trusted,)} if by_name else {"key": "home"}
+    outside = draft("Rome", source=Source.TOOL, trust=Trust.UNTRUSTED, **way)
+    with pytest.raises(Conflict, match=f"Nothing was saved: .* untrusted .* memory {trusted}"):
+        await store.write([draft("fine"), outside], door="mcp")
+    assert [one.content for one in (await store.page(Filter(), 10)).memories] == ["Oslo"]
+
+
+async def test_untrusted_text_replaces_untrusted_text_and_is_replaced_by_trusted(store: SqliteStore):
+    outside = {"key": "home", "source": Source.TOOL, "trust": Trust.UNTRUSTED}
+    ids = await write(store, draft("Rome", **outside), draft("Bern", **outside), draft("Oslo", key="home"))
+    assert [one.state for one in await store.get(ids)] == [State.SUPERSEDED, State.SUPERSEDED, State.ACTIVE]
 
 
 async def test_memories_named_as_superseded_become_history_also_when_they_were_already(store: SqliteStore):
