@@ -157,6 +157,9 @@ class Finder:
 
     def _pending(self, one: PendingSession) -> str:
         elsewhere = f", namespace={one.namespace!r}" if one.namespace != self.settings.namespace else ""
+        if not one.turns:
+            call = f"summarize(session_id={one.session_id!r}{elsewhere}, summary=...)"
+            return f"The summary of session {one.session_id!r} lost a source and must be written anew: call {call}."
         call = f"summarize(session_id={one.session_id!r}{elsewhere})"
         return f"{one.turns} turns of session {one.session_id!r} are not summarized: call {call}."
 

@@ -359,7 +359,10 @@ Verification = Literal["clean", "pending", "residue", "unverified"]
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What was erased. `cascaded` are key facts that went with it, `resummarize` sessions marked to be done again.
+    """What was erased.
+
+    `cascaded` went with it: older versions, replaced summaries, and key facts that have no other evidence;
+    `resummarize` are sessions whose summary lost a source and must be made again.
 
     `verification`: clean (the file was scanned and nothing is left), pending (a reader blocks; finished at the next
     start), residue (still found), unverified (an encrypted file cannot be scanned).

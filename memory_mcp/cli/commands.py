@@ -219,8 +219,7 @@ def _told_of_forgotten(outcome: Forgotten) -> list[str]:
     }
     return [
         *(f"Forgot {memory_id}." for memory_id in outcome.ids),
-        *(f"Forgot {memory_id}, a key fact that nothing else supports." for memory_id in outcome.cascaded),
-        *(f"Session {session} is to be summarized again." for session in outcome.resummarize),
+        *(f"Forgot {memory_id}, which hung on it." for memory_id in outcome.cascaded),
         f"{says[outcome.verification]} {outcome.detail}".rstrip(),
     ]
 
