@@ -158,7 +158,8 @@ def _text(recall: Recall, contents: list[str], facts: list[dict[str, object]]) -
 def _labels(facts: dict[str, object]) -> list[str]:
     """Write facts in a line: those that speak for themselves bare, the others with their names."""
     plain = [str(value) for name, value in facts.items() if name in BARE]
-    return plain + [f"{name}={_flat(value)}" for name, value in facts.items() if name not in BARE]
+    named = {name: value for name, value in facts.items() if name not in BARE}
+    return plain + [name if value is True else f"{name}={_flat(value)}" for name, value in named.items()]
 
 
 def _flat(value: object) -> str:

@@ -127,7 +127,7 @@ class Finder:
             try:
                 vectors = await self.meaning.of_question([text])
             except EmbedderUnavailable as error:
-                notice = f"{error} Found by keyword only."
+                notice = str(error)
         evidence = await self.db.search(Probe(vectors, query_terms(text), where))
         if vectors is not None and evidence.awaiting:
             notice = f"Still without vectors, and so found by words only: {evidence.awaiting} of {evidence.memories}."

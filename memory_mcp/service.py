@@ -101,7 +101,7 @@ class MemoryService:
             return await self.meaning.of_memories(memories, now=now), self.db.vector_problem
         except EmbedderUnavailable as error:
             none: list[Vectors | None] = [None] * len(memories)
-            return none, f"Saved, but for now found by keyword only: {error}"
+            return none, f"Saved. {error}"
 
     async def _similar(self, memory: Memory, vectors: Vectors | None, now: datetime) -> tuple[Similar, ...]:
         """Find near matches in the same namespace; a conversation's turns have none worth telling."""

@@ -24,7 +24,7 @@ from memory_mcp.models import (
 )
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
-from tests.memories import ask
+from tests.memories import ask, memory_with, universal
 
 pytestmark = pytest.mark.anyio
 
@@ -33,11 +33,12 @@ Door = Callable[[], AbstractAsyncContextManager[MemoryService]]
 
 @pytest.fixture
 def opened(settings: Settings, clock: Clock) -> Door:
-    """Begin a new session: the program starts again on the same file."""
-    return partial(open_memory, settings, door="cli", now=clock)
+    """Begin a new session: the file is opened again. Only the model's second of loading is spared."""
+    return partial(memory_with, settings, universal, clock)
 
 
-async def test_what_i_told_on_monday_is_known_on_friday(opened: Door, clock: Clock):
+async def test_what_i_told_on_monday_is_known_on_friday(settings: Settings, clock: Clock):
+    opened = partial(open_memory, settings, door="cli", now=clock)
     async with opened() as memory:
         await memory.store(NewMemory("I am allergic to walnuts", Kind.FACT, source=Source.USER, importance=0.9))
         await memory.store(NewMemory("妻の誕生日は六月九日です", Kind.RELATIONSHIP, source=Source.USER))
