@@ -167,7 +167,7 @@ def test_text_and_data_carry_the_same_facts(answer: Recall):
     lines = " ".join(rendered.text.split())
     for shown in rendered.data["hits"]:
         for name, value in shown.items():
-            for part in value if isinstance(value, list) else [value]:
+            for part in value if isinstance(value, list) else [name if value is True else value]:
                 told = name if part is True else str(part)
                 assert " ".join(told.split()) in lines, name
     assert str(rendered.data.get("notice", "")) in rendered.text

@@ -254,7 +254,7 @@ async def test_when_turns_expire_the_key_facts_learned_from_them_stay(memory: Me
 async def test_what_cannot_be_kept_is_refused_by_name_and_leaves_nothing(memory: MemoryService, wrong):
     """B33, B27: junk is an error that names the field, and the next call works."""
     field = [*wrong][-1]
-    with pytest.raises(InvalidInput, match=rf"(?s){field}.*othing was saved|{field}"):
+    with pytest.raises(InvalidInput, match=field):
         await memory.store(NewMemory(**wrong))
     assert await count(memory) == 0
     assert (await memory.store(NewMemory("the next call"))).status == "stored"

@@ -281,7 +281,7 @@ async def test_kinds_may_be_written_in_any_case(call: Call):
         ("store", {"content": ""}, ["content"]),
         ("store", {"content": " \n "}, ["content"]),
         ("store", {"content": "a\x00b"}, ["content"]),
-        ("store", {"content": "x" * 16_001}, ["content", "16,000", "import"]),
+        ("store", {"content": "x" * 16_001}, ["content", "16,000", "Split it"]),
         ("store", {"content": "x", "tags": [f"t{n}" for n in range(100_000)]}, ["tags"]),
         ("store", {"content": "x", "valid_from": "2026-02-30"}, []),
         ("store", {"content": "x", "created_at": "3026-01-01"}, ["created_at"]),

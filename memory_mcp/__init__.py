@@ -1,0 +1,1 @@
+"""Long-term memory for AI assistants, on the user's own machine."""
