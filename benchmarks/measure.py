@@ -42,14 +42,13 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def report(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the table and write it, with the date and the machine's kind, to results/NAME.json and NAME.md."""
+    """Print the table and write its rows, with the date and the machine's kind, to results/NAME.json."""
     print(table(rows))
     RESULTS.mkdir(exist_ok=True)
     day = f"{datetime.now(UTC):%Y-%m-%d}"
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     content = {"measured": day, "machine": machine, "rows": list(rows)}
     (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    (RESULTS / f"{name}.md").write_text(f"## {name}\n\n{day}, {machine}\n\n{table(rows)}\n")
 
 
 def _cell(value: object) -> str:

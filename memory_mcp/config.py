@@ -1,6 +1,7 @@
 """What a person can set, read once from the environment."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -112,6 +113,12 @@ class Settings(BaseModel):
             return path.expanduser().absolute() if path else path
         except RuntimeError as error:
             raise ValueError(f"the home folder in {str(path)[:QUOTED]} is not known; write the path out") from error
+
+    @field_validator("namespace")
+    @classmethod
+    def _one_line(cls, name: str) -> str:
+        """Fold a name as those in requests are folded."""
+        return " ".join(unicodedata.normalize("NFC", name).split())
 
     @field_validator("tz")
     @classmethod

@@ -93,8 +93,17 @@ def render_briefing(recall: Recall, *, limit: int, zone: tzinfo) -> str:
 
 
 def render_memory(memory: Memory, *, zone: tzinfo) -> str:
-    """Write one memory, whole, with all that is known about it and is not a default."""
-    facts = [f"{name}: {value}" for name, value in _facts(memory, zone).items()]
+    """Write one memory, whole, with all that is known about it; what is empty or ordinary is left out."""
+    instants = {"updated_at": memory.updated_at, "superseded_at": memory.superseded_at, "expires_at": memory.expires_at}
+    known: dict[str, object] = {
+        **_facts(memory, zone),
+        "importance": round(memory.importance, 2),
+        **{name: dates.show(at, zone) for name, at in instants.items() if at},
+        **({"derived_from": ", ".join(memory.derived_from)} if memory.derived_from else {}),
+        **({"recalled": memory.access_count} if memory.access_count else {}),
+        **({"rated": f"{memory.useful} useful, {memory.useless} not"} if memory.useful or memory.useless else {}),
+    }
+    facts = [f"{name}: {value}" for name, value in known.items()]
     return "\n".join([HEADER, "", *facts, "", privacy.quote(memory.content)])
 
 
@@ -192,6 +201,8 @@ def _facts(memory: Memory, zone: tzinfo) -> dict[str, object]:
         "id": (memory.id, ""),
         "kind": (str(memory.kind), str(Kind.FACT)),
         "created_at": (dates.show(memory.created_at, zone) if memory.kind in TIMED else day, ""),
+        "valid_from": (dates.show_day(memory.valid_from, zone) if memory.valid_from else "", ""),
+        "valid_to": (dates.show_day(memory.valid_to, zone) if memory.valid_to else "", ""),
         "speaker": (memory.speaker, ""),
         "session_id": (memory.session_id, ""),
         "key": (memory.key, ""),

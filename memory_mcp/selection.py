@@ -32,7 +32,7 @@ async def resolve(store: Store, selection: Selection, where: Filter) -> Versions
         raise InvalidInput("Say which memories: ids, or query, tags, session_id, source, before or namespace.")
     if not selection.query:
         return await store.select(where, before=None, limit=AT_MOST)
-    terms = query_terms(selection.query)
+    terms = query_terms(selection.query, every=True)
     if not terms:
         raise InvalidInput("query has no word to look for.")
     evidence = await store.search(Probe(None, terms, where, kept_by_words=AT_MOST))

@@ -1,8 +1,8 @@
 """The verbs: what can be asked of a memory. Every edge calls these and nothing below them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, tzinfo
 
 from anyio import to_thread
 
@@ -10,7 +10,7 @@ from memory_mcp import conversations, dates, privacy, requests, selection
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.context import room
 from memory_mcp.embedding import Embeddings
-from memory_mcp.errors import EmbedderUnavailable, InvalidInput, NotFound
+from memory_mcp.errors import EmbedderUnavailable, InvalidInput, NotFound, StoreUnavailable
 from memory_mcp.finding import Finder
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import (
@@ -32,6 +32,7 @@ from memory_mcp.models import (
     Stored,
     Summarized,
     Trust,
+    new_id,
 )
 from memory_mcp.storage.protocol import Check, Draft, Page, Store, Vectors
 from memory_mcp.summarizers import Summarizer, Summary
@@ -43,12 +44,16 @@ SIMILAR_ABOVE_CEILING = 0.18
 """Near matches begin here above a model's ceiling: .75 for USE, .80 for MiniLM (research, retrieval section 6)."""
 
 SESSION_SHOWS = 50
+LEASE = timedelta(minutes=1)
 ALL_STATES = tuple(State)
 
 
 @dataclass(frozen=True)
 class MemoryService:
-    """A memory, opened. `door` names the edge that calls (mcp, cli, web, hook, background) for the audit."""
+    """A memory, opened. `door` names the edge that calls (mcp, cli, web, hook, background) for the audit.
+
+    `owner` names this process's share in background work; `refused` are memories that the model cannot embed.
+    """
 
     db: Store
     meaning: Meaning
@@ -58,6 +63,8 @@ class MemoryService:
     now: Callable[[], datetime]
     finder: Finder
     door: str = "mcp"
+    owner: str = field(default_factory=new_id)
+    refused: set[str] = field(default_factory=set[str])
 
     @property
     def zone(self) -> tzinfo:
@@ -82,7 +89,7 @@ class MemoryService:
         [written] = await self.db.write([draft], door=self.door)
         return Stored(
             id=written.id,
-            status="duplicate" if written.duplicate else "superseded" if written.superseded else "stored",
+            status=written.status,
             superseded=written.superseded,
             similar=tuple(one for one in near if one.id not in (written.id, *written.superseded)),
             notice=" ".join(filter(None, (*notices, problem))),
@@ -149,23 +156,24 @@ class MemoryService:
             turns=[Draft(turn, own) for turn, own in zip(turns, vectors, strict=False)],
             door=self.door,
         )
-        if asked.useful_ids:
-            await self.rate(asked.useful_ids, useful=True)
+        unrated = await self._rated(asked.useful_ids)
+        told = dict.fromkeys((*notices, *reworded, *more, summary.notice, problem, unrated))
         same = written_episode.memory.id != episode.memory.id
         return Summarized(
             episode=written_episode,
-            facts=tuple(
-                Stored(
-                    one.id,
-                    "duplicate" if one.duplicate else "superseded" if one.superseded else "stored",
-                    one.superseded,
-                )
-                for one in written
-            ),
+            facts=tuple(Stored(one.id, one.status, one.superseded) for one in written),
             status="unchanged" if same else "updated" if written_episode.version > 1 else "stored",
             turns_stored=len(turns),
-            notice=" ".join(filter(None, dict.fromkeys((*notices, *reworded, *more, summary.notice, problem)))),
+            notice=" ".join(filter(None, told)),
         )
+
+    async def _rated(self, useful_ids: Sequence[str]) -> str:
+        """Count the ratings that came with a summary; says so when they could not be, for the summary stands."""
+        try:
+            await self.rate(useful_ids, useful=True)
+        except StoreUnavailable:
+            return "Saved, but useful_ids were not counted."
+        return ""
 
     def _named(self, conversation: Conversation) -> Conversation:
         """Check and complete what names a session."""
@@ -313,27 +321,33 @@ class MemoryService:
 
     async def maintain(self) -> None:
         """Do what is due: counted recalls, expired memories, an unfinished erasure, an idle model."""
+        self.embeddings.release_if_idle()
         await self.flush()
         now = self.now()
         expired = await self.db.expired(now, 200)
-        if expired:
+        if expired and await self.db.lease("expiry", self.owner, now=now, duration=LEASE):
             await self.db.forget(expired, now=now, door="background", cascade=False)
         await self.db.finish_erasure()
-        self.embeddings.release_if_idle()
 
     async def embed_pending(self, batch: int = 64) -> int:
         """Make the vectors that are missing; returns how many memories got theirs."""
-        done, refused = 0, set[str]()
-        if not await self.db.unembedded(1) or not await self.meaning.is_ready(self.now()):
+        done = 0
+        if not await self._without_vectors(1) or not await self.meaning.is_ready(self.now()):
             return done
-        while pending := [one for one in await self.db.unembedded(batch + len(refused)) if one.id not in refused]:
+        while pending := await self._without_vectors(batch):
+            if not await self.db.lease("vectors", self.owner, now=self.now(), duration=LEASE):
+                return done
             made = await self._embedded(pending)
-            refused |= {memory.id for memory in pending} - made.keys()
+            self.refused.update({memory.id for memory in pending} - made.keys())
             written = await self.db.put_vectors(list(made.items())) if made else 0
             if not written:
                 return done
             done += written
         return done
+
+    async def _without_vectors(self, limit: int) -> list[Memory]:
+        found = await self.db.unembedded(limit + len(self.refused))
+        return [one for one in found if one.id not in self.refused]
 
     async def _embedded(self, pending: list[Memory]) -> dict[str, Vectors]:
         """Embed what can be: a text that the model refuses must not hold up the others."""
@@ -349,8 +363,11 @@ class MemoryService:
     async def flush(self) -> None:
         """Write the counted recalls."""
         ids = self.finder.accesses.take()
-        if ids:
+        try:
             await self.db.count_access(ids, now=self.now())
+        except StoreUnavailable:
+            self.finder.accesses.add(ids)
+            raise
 
 
 def _waiting(count: int) -> str:

@@ -65,14 +65,17 @@ def index_tokens(text: str) -> str:
     return " ".join(_tokens(text))
 
 
-def query_terms(text: str, *, limit: int = 32) -> tuple[str, ...]:
+def query_terms(text: str, *, limit: int = 32, every: bool = False) -> tuple[str, ...]:
     """Give the distinct tokens of a question, in order, to be looked up in the index.
 
-    English stop words and pairs of nothing but hiragana are dropped unless nothing else is left. A trailing
-    star marks a prefix: a lone Japanese or Chinese character is found wherever it begins a pair.
+    English stop words and pairs of nothing but hiragana are dropped unless nothing else is left; with `every` nothing
+    is, and there is no limit. A trailing star marks a prefix: a lone Japanese or Chinese character is found wherever it
+    begins a pair.
     """
     folded = _POSSESSIVE.sub("", text[:QUERY_CHARACTERS])
     terms = list(dict.fromkeys(term for run, packed in _runs(folded) for term in _terms(run, packed)))
+    if every:
+        return tuple(terms)
     telling = [term for term in terms if term not in STOP_WORDS and not _HIRAGANA.fullmatch(term)]
     return tuple((telling or terms)[:limit])
 

@@ -4,13 +4,17 @@ import ast
 import json
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from memory_mcp.config import DEFAULT_LIFETIMES, Settings, variable
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "memory_mcp"
+sys.path.append(str(ROOT / "benchmarks"))  # scripts as well, and no package
+
+from measure import table  # noqa: E402 - found only now
 
 COMPUTED = {
     "db": "`memory.db` in the platform's data folder",
@@ -40,17 +44,21 @@ def modules() -> str:
     return "\n".join(rows)
 
 
-def results() -> str:
-    """Join the tables that the benchmarks wrote last."""
-    files = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
-    return "\n\n".join(file.read_text(encoding="utf-8").strip() for file in files)
+def results(folder: Path) -> str:
+    """Render what each benchmark wrote last, with its day and machine."""
+    found = [(file.stem, _read(file)) for file in sorted(folder.glob("*.json"))]
+    return "\n\n".join(f"## {name}\n\n{one['measured']}, {one['machine']}\n\n{table(one['rows'])}" for name, one in found)
 
 
-def filled(document: str, name: str, table: str) -> str:
+def filled(document: str, name: str, text: str) -> str:
     """Replace what stands between the markers of that name."""
     begin, end = f"<!-- {name}:begin -->\n", f"\n<!-- {name}:end -->"
     before, rest = document.split(begin)
-    return before + begin + table + end + rest.split(end)[1]
+    return before + begin + text + end + rest.split(end)[1]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def _shown(default: object) -> str:
@@ -85,34 +93,37 @@ FIGURES = {
 """Which results the README shows: the benchmark, the row, the column, and what it is for people."""
 
 
-def figures() -> str:
+def figures(folder: Path) -> str:
     """Render the chosen results, each with the benchmark that measures it again."""
     lines = ["| measured | | by |", "|---|---|---|"]
     for key, (column, row, value, meaning) in FIGURES.items():
         name = key.split()[0]
-        result = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text(encoding="utf-8"))
-        [found] = (one for one in result["rows"] if str(one.get(column, "")).startswith(row))
+        rows = _read(folder / f"{name}.json")["rows"]
+        [found] = (one for one in rows if str(one.get(column, "")).startswith(row))
         shown = f"{found[value]:.3f}".rstrip("0").rstrip(".") if isinstance(found[value], float) else found[value]
         lines.append(f"| {meaning} | {shown} | `benchmarks/{name}.py` |")
     return "\n".join(lines)
 
 
-TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
-    ("README.md", "settings", settings),
-    ("README.md", "figures", figures),
-    ("docs/architecture.md", "modules", modules),
-    ("benchmarks/README.md", "results", results),
-)
+def tables(folder: Path) -> tuple[tuple[str, str, str], ...]:
+    """Render every table of a project, with its document and marker; `folder` is where the results are read."""
+    measured = folder / "benchmarks" / "results"
+    return (
+        ("README.md", "settings", settings()),
+        ("README.md", "figures", figures(measured)),
+        ("docs/architecture.md", "modules", modules()),
+        ("benchmarks/README.md", "results", results(measured)),
+    )
 
 
 def main(folder: Path, *, check: bool) -> str:
     """Fill in the documents, or with `check` name those that are not up to date ('': all are)."""
-    stale: list[str] = []
-    for name, marker, render in TABLES:
+    stale: dict[str, None] = {}
+    for name, marker, text in tables(folder):
         old = (folder / name).read_text(encoding="utf-8")
-        new = filled(old, marker, render())
+        new = filled(old, marker, text)
         if new != old and check:
-            stale.append(name)
+            stale[name] = None
         elif new != old:
             (folder / name).write_text(new, encoding="utf-8", newline="\n")
     return f"Not up to date: {', '.join(stale)}. Run scripts/readme." if stale else ""

@@ -316,3 +316,21 @@ async def test_signs_of_patterns_mean_nothing_in_a_tag(memory: MemoryService, ta
     """B30."""
     await keep(memory, "tagged", tags=("py",))
     assert await ask(memory, tags=(tag,)) == []
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "question"),
+    [
+        ("I work at Acme", "I no longer work at Acme, I work at Borealis", "Where do I work?"),
+        ("The deploy port is 8080", "The deploy port is 8081", "Which port do deploys use?"),
+        ("会議は三階の会議室で行う", "会議は五階の会議室で行う", "会議の場所は？"),
+    ],
+)
+async def test_a_later_statement_of_the_same_comes_before_the_earlier_one(
+    real: MemoryService, clock: Clock, earlier: str, later: str, question: str
+):
+    """B24, B31: also without a key."""
+    await keep(real, earlier)
+    clock.turn(days=1)
+    await keep(real, later)
+    assert (await ask(real, question))[:2] == [later, earlier]

@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # --help must not wait for the libraries behind it
 NOTHING_YET = 'No memories yet. Try: memory-mcp store "I take my coffee without milk"'
 NOTHING_FOUND = "Nothing fits. Try other words, fewer filters, or: memory-mcp list"
 
+SEARCHED = "The file was searched: nothing of it is left."
+
 WHOLE = 20_000
 """Tokens: a person's terminal has no context window to spare, so the limit alone says how much is shown."""
 
@@ -155,10 +157,10 @@ async def context(memory: "MemoryService", args: Namespace, screen: Screen) -> i
     """Print the briefing that a conversation begins with."""
     from memory_mcp.context import BYTES_A_TOKEN, LEAST_TOKENS, render_briefing  # noqa: PLC0415 - as MemoryService
 
-    if args.limit < LEAST_TOKENS:
-        args.error(f"--limit must be at least {LEAST_TOKENS} tokens: less does not hold one memory")
-    briefing = await memory.recall(Query(namespace=args.namespace, max_tokens=args.limit))
-    text = render_briefing(briefing, limit=args.limit * BYTES_A_TOKEN, zone=screen.zone)
+    if args.max_tokens < LEAST_TOKENS:
+        args.error(f"--max-tokens must be at least {LEAST_TOKENS}: less does not hold one memory")
+    briefing = await memory.recall(Query(namespace=args.namespace, max_tokens=args.max_tokens))
+    text = render_briefing(briefing, limit=args.max_tokens * BYTES_A_TOKEN, zone=screen.zone)
     if text:
         screen.answer(text, text)
     return 0
@@ -211,16 +213,10 @@ async def forget(memory: "MemoryService", args: Namespace, screen: Screen) -> in
 
 
 def _told_of_forgotten(outcome: Forgotten) -> list[str]:
-    says = {
-        "clean": "The file was searched: nothing of it is left.",
-        "pending": "Another process still reads the file; the erasure is finished at the next start.",
-        "residue": "Traces are left in the file.",
-        "unverified": "An encrypted file cannot be searched; this was not checked.",
-    }
     return [
         *(f"Forgot {memory_id}." for memory_id in outcome.ids),
         *(f"Forgot {memory_id}, which hung on it." for memory_id in outcome.cascaded),
-        f"{says[outcome.verification]} {outcome.detail}".rstrip(),
+        outcome.detail or SEARCHED,
     ]
 
 

@@ -111,7 +111,7 @@ def _show(parser: ArgumentParser) -> None:
 
 def _context(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--limit", type=int, default=2_000, metavar="TOKENS", help="how long at most (2000; at least 100)"
+        "--max-tokens", type=int, default=2_000, metavar="COUNT", help="how long at most (2000; at least 100)"
     )
 
 
@@ -220,7 +220,7 @@ VERBS: dict[str, Verb] = {
     "context": Verb(
         commands.context,
         "print the briefing that a conversation begins with",
-        "--limit 1000",
+        "--max-tokens 1000",
         _context,
         namespace=LOOKS,
     ),

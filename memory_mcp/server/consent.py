@@ -39,7 +39,7 @@ async def find(  # noqa: PLR0913 - the selectors of forget, by name
     """Find what to ask about: nothing when the request is exact, reversible or confirmed, or nobody can be asked."""
     if ids or archive or restore or confirm or not _can_ask(ctx):
         return NO_QUESTION
-    service = await ctx.request_context.lifespan_context.memory.service()
+    service = await ctx.request_context.lifespan_context.opening.service()
     chosen = Selection((), query, tags, session_id, source, before, namespace)
     found = await service.forget(chosen)
     return found if isinstance(found, Preview) else NO_QUESTION

@@ -8,7 +8,7 @@ from memory_mcp.server.opening import Opening
 
 @dataclass(frozen=True)
 class Desk:
-    """The memory, and those who want to know when it changes."""
+    """The way to the memory, and those who want to know when it changes."""
 
-    memory: Opening
+    opening: Opening
     notices: Notices

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Listing = tuple[tuple[str, int], ...]
 """Ids and versions of the recent episodes."""
 
-EVERY = 3.0  # seconds between two looks at what other processes did; a look is two small queries
+EVERY = 3.0  # seconds between two looks at what other processes did; while nothing moves, a look is one small query
 
 MOST = 1_000
 """Addresses told of one by one; whoever forgets more at once leaves subscribers of single memories to find out."""
@@ -34,7 +34,7 @@ class Notices:
     one seen: on stdio there is no other. Both ways are always taken; the SDK drops what the era does not know.
     """
 
-    memory: Opening
+    opening: Opening
     bus: InMemorySubscriptionBus = field(default_factory=InMemorySubscriptionBus)
     session: ServerSession | None = None
     subscribed: set[str] = field(default_factory=set[str])
@@ -46,23 +46,26 @@ class Notices:
         more = islice(uris, MOST)
         await self._tell([STATS, BRIEFING, *([EPISODES] if listing else []), *more], listing=listing)
         with suppress(MemoryMcpError):  # the change itself is done, and its caller must hear so
-            service = await self.memory.service()
+            service = await self.opening.service()
             self._changes = await service.changes()
             if listing:
                 self._episodes = await _recent(service)
 
     async def look(self) -> None:
         """Tell of what other processes changed since the last look. Raises `StoreUnavailable`."""
-        service = await self.memory.service()
-        changes, episodes = await service.changes(), await _recent(service)
-        if self._changes not in (None, changes):
+        service = await self.opening.service()
+        changes = await service.changes()
+        if changes == self._changes:
+            return
+        episodes = await _recent(service)
+        if self._changes is not None:
             listing = episodes != self._episodes
             await self._tell([STATS, BRIEFING, *([EPISODES] if listing else [])], listing=listing)
         self._changes, self._episodes = changes, episodes
 
     async def watch(self) -> None:
         """Look as soon as the memory is open, and every few seconds. A file that is busy is looked at next time."""
-        await self.memory.until_open()
+        await self.opening.until_open()
         while True:
             with suppress(MemoryMcpError):
                 await self.look()

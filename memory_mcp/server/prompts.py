@@ -30,7 +30,7 @@ async def briefing(ctx: Ctx, task: str = "") -> str:
     """What is remembered, and what of it concerns a task."""
     from memory_mcp import context, privacy  # noqa: PLC0415 - the handshake must not wait for what only calls need
 
-    service = await ctx.request_context.lifespan_context.memory.service()
+    service = await ctx.request_context.lifespan_context.opening.service()
     room = service.room()
     parts = [USE, context.render_briefing(await service.recall(Query()), limit=room, zone=service.zone)]
     if task.strip():
@@ -52,7 +52,7 @@ async def summarize_session(ctx: Ctx, session_id: str) -> str:
         raise InvalidInput("session_id is empty.")
     asked = KEEP.format(name=repr(privacy.quote(name)))
     try:
-        kept = await resources.session(name, await ctx.request_context.lifespan_context.memory.service())
+        kept = await resources.session(name, await ctx.request_context.lifespan_context.opening.service())
     except NotFound:
         return asked
     return f"{asked}\n\nWhat was kept of it ({addresses.session(name)}):\n\n{kept}"

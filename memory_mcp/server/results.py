@@ -10,7 +10,7 @@ Facts = dict[str, Any]
 
 
 class RecallResult(BaseModel):
-    """Hits have id, kind, content, created_at and whatever else is not a default."""
+    """Hits have id, content, created_at and whatever else is not a default: kind only where it is not fact."""
 
     hits: list[Facts]
     mode: Mode

@@ -135,7 +135,7 @@ class MemoryServer(MCPServer[Desk]):
         these says what is wrong with it.
         """
         try:
-            service = await self.desk.memory.service()
+            service = await self.desk.opening.service()
             from memory_mcp.server import resources  # noqa: PLC0415 - the handshake must not wait for what only calls need
 
             return addresses.fixed() + await resources.listed(service)
@@ -153,7 +153,7 @@ class MemoryServer(MCPServer[Desk]):
         """Read a resource; what does not exist is -32602 in both eras."""
         del context
         try:
-            service = await self.desk.memory.service()
+            service = await self.desk.opening.service()
             from memory_mcp.server import resources  # noqa: PLC0415 - as above
 
             content = await resources.read(str(uri), service)
@@ -191,7 +191,7 @@ class MemoryServer(MCPServer[Desk]):
         except Exception as error:  # noqa: BLE001 - the outermost edge of every request
             raise failures.of_request(ctx.method, error) from None
         self.desk.notices.session = ctx.session
-        self.desk.memory.begin()
+        self.desk.opening.begin()
         return result
 
     async def _subscribe(self, ctx: ServerRequestContext[Desk, Any], params: SubscribeRequestParams) -> EmptyResult:
@@ -212,7 +212,7 @@ async def _lifespan(server: MCPServer[Desk]) -> AsyncGenerator[Desk]:
     if not isinstance(server, MemoryServer):
         raise TypeError("this is the lifespan of a MemoryServer")
     desk = server.desk
-    async with desk.memory.lifespan(), anyio.create_task_group() as tasks:
+    async with desk.opening.lifespan(), anyio.create_task_group() as tasks:
         tasks.start_soon(desk.notices.watch)
         yield desk
         tasks.cancel_scope.cancel()
@@ -229,4 +229,4 @@ def serve(settings: Settings, wire: Wire) -> None:
     # Only ours: the lower levels of the libraries quote messages and arguments.
     logging.getLogger("memory_mcp").setLevel(settings.log.upper())
     server = build_server(settings)
-    run(server.lowlevel, wire, server.desk.memory.begin)  # a host that only probes will soon ask
+    run(server.lowlevel, wire, server.desk.opening.begin)  # a host that only probes will soon ask

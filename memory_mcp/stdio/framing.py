@@ -2,6 +2,7 @@
 
 import json
 import re
+from codecs import BOM_UTF8
 from typing import Any, cast
 
 from mcp_types import (
@@ -21,7 +22,7 @@ from memory_mcp.stdio.wire import ENDS_KEPT, MAX_LINE, Overlong
 LONGEST_NUMBER = 20  # digits and sign of 64 bits
 
 # A bracket, a number, or a whole string (or what is left of one at a cut): enough to know how deep a key lies.
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|$)|[\[\]{}]|-?\d+')
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|$)|[\[\]{}]|-?\d+(?![\d.eE])')
 _LAST_ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*\}\s*$')
 
 
@@ -37,6 +38,7 @@ def read_message(line: bytes | Overlong) -> JSONRPCMessage | JSONRPCError | None
             INVALID_REQUEST,
             f"The request is longer than {limit} MiB and was not read. Nothing was saved; send less at once.",
         )
+    line = line.removeprefix(BOM_UTF8)  # Windows shells put it before what they pipe
     if not line.strip():
         return None
     try:

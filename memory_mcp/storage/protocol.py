@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,11 @@ class Written:
     id: str
     duplicate: bool = False
     superseded: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> Literal["stored", "duplicate", "superseded"]:
+        """The same in a word."""
+        return "duplicate" if self.duplicate else "superseded" if self.superseded else "stored"
 
 
 @dataclass(frozen=True)
