@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from memory_mcp import dates, requests
 from memory_mcp.config import Settings
@@ -149,7 +149,9 @@ class Finder:
         episodes = await self.db.episodes(trusted, EPISODES_IN_BRIEFING)
         weighty = await self.db.weightiest(trusted, query.limit)
         pending = await self.db.pending_sessions(where.namespaces, 3)
-        notice = " ".join(self._pending(one) for one in pending)
+        expired = await self.db.expired_since(self.now() - timedelta(days=1))
+        faded = f"Erased since yesterday, at the end of their time to live: {expired}." if expired else ""
+        notice = " ".join(filter(None, (*(self._pending(one) for one in pending), faded)))
         hits = [Hit(one.memory, outcome=one.outcome) for one in episodes] + [Hit(memory) for memory in weighty]
         if not hits:
             notice = f"Nothing is stored yet. {notice}".strip()

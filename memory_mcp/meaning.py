@@ -30,6 +30,11 @@ class Meaning:
         self._patient = patient
 
     @property
+    def identity(self) -> ModelIdentity | None:
+        """Which model makes the vectors; None until it was loaded once."""
+        return self._embeddings.identity
+
+    @property
     def ceiling(self) -> float:
         """The cosine that counts as full agreement for the model at hand."""
         identity = self._embeddings.identity

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +17,15 @@ Versions = list[tuple[str, int]]
 """Ids with the instant of their last change, in milliseconds: what a handle is bound to."""
 
 AT_MOST = 100_000
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What may be done now: to these memories; where a preview was confirmed, only if they are still `expected`."""
+
+    ids: list[str]
+    missing: tuple[str, ...] = ()
+    expected: Versions | None = None
 
 
 async def resolve(store: Store, selection: Selection, where: Filter) -> Versions:

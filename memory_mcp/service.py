@@ -34,6 +34,7 @@ from memory_mcp.models import (
     Trust,
     new_id,
 )
+from memory_mcp.selection import Chosen
 from memory_mcp.storage.protocol import Check, Draft, Page, Store, Vectors
 from memory_mcp.summarizers import Summarizer, Summary
 from memory_mcp.text import excerpt
@@ -85,7 +86,8 @@ class MemoryService:
         memory = replace(memory, trust=await self._derived_trust(memory))
         vectors, problem = await self._vectors([memory], now)
         near = await self._similar(memory, vectors[0], now)
-        draft = Draft(memory, vectors[0], supersedes=requests.ids(new.supersedes))
+        made_by = self.meaning.identity
+        draft = Draft(memory, vectors[0], supersedes=requests.ids(new.supersedes), model=made_by)
         [written] = await self.db.write([draft], door=self.door)
         return Stored(
             id=written.id,
@@ -149,11 +151,16 @@ class MemoryService:
         facts, more = self._key_facts(asked, summary, episode, now)
         texts = [*turns, episode.memory, *(draft.memory for draft in facts)]
         vectors, problem = await self._vectors(texts, now)
+        made_by = self.meaning.identity
         written_episode, written = await self.db.write_episode(
             episode,
             vectors[len(turns)],
-            [replace(draft, vectors=own) for draft, own in zip(facts, vectors[len(turns) + 1 :], strict=True)],
-            turns=[Draft(turn, own) for turn, own in zip(turns, vectors, strict=False)],
+            [
+                replace(draft, vectors=own, model=made_by)
+                for draft, own in zip(facts, vectors[len(turns) + 1 :], strict=True)
+            ],
+            turns=[Draft(turn, own, model=made_by) for turn, own in zip(turns, vectors, strict=False)],
+            model=made_by,
             door=self.door,
         )
         unrated = await self._rated(asked.useful_ids)
@@ -216,40 +223,40 @@ class MemoryService:
         resolved = await self._confirmed("forget", chosen, ALL_STATES)
         if isinstance(resolved, Preview):
             return resolved
-        forgotten = await self.db.forget(resolved, now=self.now(), door=self.door)
-        gone = tuple(one for one in requests.ids(chosen.ids) if one not in resolved)
-        return replace(forgotten, missing=gone)
+        forgotten = await self.db.forget(resolved.ids, now=self.now(), door=self.door, expected=resolved.expected)
+        return replace(forgotten, missing=(*resolved.missing, *forgotten.missing))
 
     async def archive(self, chosen: Selection) -> list[str] | Preview:
         """Stop recalling memories, reversibly; the same rules as `forget`."""
         resolved = await self._confirmed("archive", chosen, (State.ACTIVE,))
         if isinstance(resolved, Preview):
             return resolved
-        return await self.db.set_state(resolved, State.ARCHIVED, now=self.now(), door=self.door)
+        return await self.db.set_state(resolved.ids, State.ARCHIVED, now=self.now(), door=self.door)
 
     async def restore(self, chosen: Selection) -> list[str] | Preview:
         """Take archived memories back."""
         resolved = await self._confirmed("restore", chosen, (State.ARCHIVED,))
         if isinstance(resolved, Preview):
             return resolved
-        return await self.db.set_state(resolved, State.ACTIVE, now=self.now(), door=self.door)
+        return await self.db.set_state(resolved.ids, State.ACTIVE, now=self.now(), door=self.door)
 
-    async def _confirmed(self, verb: str, chosen: Selection, states: tuple[State, ...]) -> list[str] | Preview:
-        """Find the ids to act on, or the preview that must be confirmed first."""
+    async def _confirmed(self, verb: str, chosen: Selection, states: tuple[State, ...]) -> Chosen | Preview:
+        """Find what to act on, or the preview that must be confirmed first."""
         chosen = replace(chosen, ids=requests.ids(chosen.ids), query=requests.question(chosen.query, "query"))
         where = requests.selected(chosen, states, self.settings, self.zone, self.now())
         versions = await selection.resolve(self.db, chosen, where)
-        selection.missing(chosen.ids, versions)
+        missing = selection.missing(chosen.ids, versions)
         ids = [memory_id for memory_id, _ in versions]
         if chosen.ids and len(ids) <= MAX_FORGET_AT_ONCE:
-            return ids
+            return Chosen(ids, missing)
         along = await self.db.carried_along(ids) if verb == "forget" else ()
-        expected = selection.handle(await self.db.secret(), verb, versions + await self.db.versions(along))
+        expected = versions + await self.db.versions(along)
+        handle = selection.handle(await self.db.secret(), verb, expected)
         if chosen.confirm:
-            selection.require_match(chosen.confirm, expected)
-            return ids
+            selection.require_match(chosen.confirm, handle)
+            return Chosen(ids, missing, expected)
         sample = await self.db.get(ids[:SAMPLE])
-        return Preview(len(ids), expected if ids else "", tuple(sample), tuple(ids), along)
+        return Preview(len(ids), handle if ids else "", tuple(sample), tuple(ids), along)
 
     # ---- tend --------------------------------------------------------------------------------------------------
 
@@ -339,7 +346,7 @@ class MemoryService:
                 return done
             made = await self._embedded(pending)
             self.refused.update({memory.id for memory in pending} - made.keys())
-            written = await self.db.put_vectors(list(made.items())) if made else 0
+            written = await self.db.put_vectors(list(made.items()), self.meaning.identity) if made else 0
             if not written:
                 return done
             done += written

@@ -200,7 +200,7 @@ def test_times_are_shown_in_the_persons_zone(shell, monkeypatch):
 
 def test_the_briefing_is_printed_for_hooks(shell):
     shell.store(COFFEE, "--pin")
-    briefing = shell("context", "--limit", "500")
+    briefing = shell("context", "--max-tokens", "500")
     assert COFFEE in briefing.out
     assert len(briefing.out.encode()) <= 4 * 500 + 1
     assert COFFEE in shell("recall").out

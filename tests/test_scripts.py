@@ -1,14 +1,17 @@
 """The scripts around the package: environments, the README's table, the wheel."""
 
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from runpy import run_path
 from zipfile import ZipFile
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+FIGURES = run_path(str(ROOT / "scripts" / "readme.py"))["FIGURES"]
 PACKAGE = ROOT / "memory_mcp"
 
 
@@ -59,17 +62,44 @@ def test_the_documents_repeat_the_code_as_it_is():
     assert checked.returncode == 0, checked.stderr
 
 
-def test_a_document_that_has_fallen_behind_is_named_and_can_be_brought_up_to_date(tmp_path):
+def marked(*names: str) -> str:
+    return "".join(f"<!-- {name}:begin -->\nold\n<!-- {name}:end -->\n" for name in names)
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    """A folder with documents that have fallen behind, and small results of every benchmark."""
+    measured = tmp_path / "benchmarks" / "results"
+    measured.mkdir(parents=True)
     (tmp_path / "docs").mkdir()
-    (tmp_path / "README.md").write_text("Above.\n<!-- settings:begin -->\nold\n<!-- settings:end -->\nBelow.\n")
-    (tmp_path / "docs" / "architecture.md").write_text("<!-- modules:begin -->\nold\n<!-- modules:end -->\n")
+    (tmp_path / "README.md").write_text(f"Above.\n{marked('settings', 'figures')}Below.\n")
+    (tmp_path / "docs" / "architecture.md").write_text(marked("modules"))
+    (tmp_path / "benchmarks" / "README.md").write_text(marked("results"))
+    found: dict[str, list[dict[str, object]]] = {}
+    for key, (column, row, value, _) in FIGURES.items():
+        found.setdefault(key.split()[0], []).append({column: row, value: 0.8125})
+    for name, rows in found.items():
+        content = {"measured": "2026-11-30", "machine": "a small one", "rows": rows}
+        (measured / f"{name}.json").write_text(json.dumps(content))
+    return tmp_path
+
+
+def test_a_document_that_has_fallen_behind_is_named_and_can_be_brought_up_to_date(documents):
     script = ROOT / "scripts" / "readme.py"
-    assert "README.md, docs/architecture.md" in run(sys.executable, script, tmp_path, "--check").stderr
-    assert run(sys.executable, script, tmp_path).returncode == 0
-    assert run(sys.executable, script, tmp_path, "--check").returncode == 0
-    lines = (tmp_path / "README.md").read_text(encoding="utf-8").splitlines()
+    behind = "Not up to date: README.md, docs/architecture.md, benchmarks/README.md."
+    assert behind in run(sys.executable, script, documents, "--check").stderr
+    assert run(sys.executable, script, documents).returncode == 0
+    assert run(sys.executable, script, documents, "--check").returncode == 0
+    lines = (documents / "README.md").read_text(encoding="utf-8").splitlines()
     assert (lines[0], lines[-1]) == ("Above.", "Below.")
     assert any("`MEMORY_MCP_NAMESPACE`" in line for line in lines)
+
+
+def test_results_are_shown_as_they_were_measured(documents):
+    assert run(sys.executable, ROOT / "scripts" / "readme.py", documents).returncode == 0
+    assert "| 0.812 | `benchmarks/faults.py` |" in (documents / "README.md").read_text(encoding="utf-8")
+    shown = (documents / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    assert "## faults\n\n2026-11-30, a small one\n\n| trial | lost |\n|---|---|\n" in shown
 
 
 def test_the_wheel_holds_the_whole_package_and_nothing_else(tmp_path):

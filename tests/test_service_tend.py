@@ -13,6 +13,7 @@ from memory_mcp.models import (
     NewMemory,
     Query,
     Revision,
+    Selection,
 )
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
@@ -180,3 +181,21 @@ async def test_memories_stored_without_a_model_get_their_vectors_when_there_is_o
         await memory.embed_pending()
         found = await memory.recall(Query("Which instrument does a member of my family play?"))
         assert (found.mode, contents(found)) == ("hybrid", ["My sister plays the cello"])
+
+
+async def test_what_expired_is_counted_in_the_next_briefing(memory: MemoryService, clock: Clock):
+    await keep(memory, "The gate code is on the fridge", expires_in_days=1)
+    clock.turn(days=2)
+    await memory.maintain()
+    assert "at the end of their time to live: 1." in (await memory.recall(Query())).notice
+    clock.turn(days=2)
+    assert "time to live" not in (await memory.recall(Query())).notice
+
+
+async def test_what_changes_after_a_confirmed_preview_is_not_forgotten(memory: MemoryService, settings: Settings):
+    kept = await keep(memory, "The ferry leaves at nine", tags=("boat",))
+    preview = await memory.forget(Selection(tags=("boat",)))
+    await memory.revise(kept, Revision(importance=0.9))
+    with pytest.raises(Conflict):
+        await memory.forget(Selection(tags=("boat",), confirm=preview.confirm))
+    assert await ask(memory, "ferry") == ["The ferry leaves at nine"]

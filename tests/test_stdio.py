@@ -258,6 +258,19 @@ def test_an_id_at_the_end_of_an_overlong_line_is_found(shared: RawServer):
     assert shared.receive()["id"] == 7
 
 
+@pytest.mark.parametrize("wrong", [b"1.5", b"1e5", b"01"])
+def test_an_id_that_is_no_whole_number_is_not_taken_for_one(shared: RawServer, wrong: bytes):
+    shared.send_line(b'{"id": ' + wrong + b', "method": "ping", "params": {"a": "' + b"x" * 9_000_000 + b'"}}')
+    refusal = shared.receive()
+    assert refusal["id"] is None
+    assert "8 MiB" in refusal["error"]["message"]
+
+
+def test_a_byte_order_mark_before_a_request_is_passed_over(shared: RawServer):
+    shared.send_line(b'\xef\xbb\xbf{"jsonrpc": "2.0", "id": 8, "method": "ping"}')
+    assert shared.receive()["result"] == {}
+
+
 def test_a_line_of_five_megabytes_is_read_and_its_content_refused(shared: RawServer):
     told = shared.tool("store", content="x" * 5_000_000)
     assert told["isError"] is True

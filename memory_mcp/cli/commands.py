@@ -249,7 +249,7 @@ async def _agreed(act: Callable[[Selection], Awaitable[T | Preview]], args: Name
         return None
     screen.answer(asdict(outcome), *map(screen.summary, outcome.sample), *_beyond_sample(outcome))
     these = "this one" if outcome.count == 1 else f"these {outcome.count}"
-    hanging = counted(len(outcome.cascaded), "memory that hangs", "memories that hang")
+    hanging = counted(len(outcome.cascaded), "that hangs", "that hang")
     along = f" and {hanging} on {'it' if outcome.count == 1 else 'them'}" if outcome.cascaded else ""
     if not screen.agrees(f"{args.verb.capitalize()} {these}{along}?"):
         screen.note(f"Nothing was changed. To {args.verb} {these}, repeat it with --confirm {outcome.confirm}")

@@ -69,22 +69,23 @@ async def resume(settings: Settings, _args: Namespace, screen: Screen) -> int:
 
 async def install(settings: Settings, args: Namespace, screen: Screen) -> int:
     """Print what to paste into a host: its block for this server, or the preferences text."""
-    if not args.host and not args.preferences:
+    host = args.host or args.print
+    if not host and not args.preferences:
         args.error("name a host, as in --print claude-desktop, or ask for --preferences")
-    if args.host:
-        _print_block(settings, args, screen)
+    if host:
+        _print_block(host, settings, args, screen)
     if args.preferences:
         text = hosts.PREFERENCES[args.preferences]
         screen.answer({"language": args.preferences, "text": text}, text)
     return 0
 
 
-def _print_block(settings: Settings, args: Namespace, screen: Screen) -> None:
-    host, made = hosts.HOSTS[args.host], given(args.environ)
+def _print_block(name: str, settings: Settings, args: Namespace, screen: Screen) -> None:
+    host, made = hosts.HOSTS[name], given(args.environ)
     env = {variable(n): str(getattr(settings, n)) if n in PATHS else raw for n, raw in made.items() if n != KEPT_BACK}
     launch = hosts.this_installation(args.program, env)
     block, where = hosts.block(host, launch), hosts.where(host, launch)
-    screen.answer({"host": args.host, "paths": host.paths, "block": block, "where": where}, block)
+    screen.answer({"host": name, "paths": host.paths, "block": block, "where": where}, block)
     screen.note(where)
     if KEPT_BACK in made and "key_file" not in made:
         screen.note(

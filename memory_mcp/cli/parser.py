@@ -140,8 +140,11 @@ def _selection(parser: ArgumentParser) -> None:
 
 
 def _install(parser: ArgumentParser) -> None:
-    parser.add_argument("host", nargs="?", metavar="HOST", choices=list(HOSTS), help=", ".join(HOSTS))
-    parser.add_argument("--print", action="store_true", help="print the block that makes the host start the server")
+    block = parser.add_mutually_exclusive_group()
+    block.add_argument("host", nargs="?", metavar="HOST", choices=list(HOSTS), help=", ".join(HOSTS))
+    block.add_argument(
+        "--print", metavar="HOST", choices=list(HOSTS), help="print the block that makes the host start the server"
+    )
     languages = list(PREFERENCES)
     parser.add_argument(
         "--preferences", nargs="?", const="en", choices=languages, help="the text for a host's own preferences (en)"

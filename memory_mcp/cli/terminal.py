@@ -5,8 +5,9 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from pathlib import Path
 from typing import Any, TextIO, cast
+
+from pydantic_core import to_jsonable_python
 
 from memory_mcp import dates
 from memory_mcp.errors import InvalidInput
@@ -90,7 +91,7 @@ def visible(text: str) -> str:
 
 def as_json(value: object) -> str:
     """Write a value as JSON, with instants in ISO 8601 and unseen characters escaped."""
-    text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
+    text = json.dumps(value, default=to_jsonable_python, ensure_ascii=False, indent=2)
     return "".join(json.dumps(c)[1:-1] if _unseen(c) else c for c in text)
 
 
@@ -98,11 +99,3 @@ def _unseen(character: str) -> bool:
     if character in "\n\t" or character in JOINERS:
         return False
     return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, Path):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form")

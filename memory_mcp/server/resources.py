@@ -2,11 +2,11 @@
 
 import json
 from dataclasses import asdict
-from datetime import datetime, tzinfo
-from pathlib import Path
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from mcp_types import Resource
+from pydantic_core import to_jsonable_python
 
 from memory_mcp import dates, privacy
 from memory_mcp.context import HEADER, render_memory, render_recall
@@ -85,7 +85,7 @@ async def _briefing(service: "MemoryService") -> str:
 
 async def _stats(service: "MemoryService") -> str:
     facts = asdict(await service.stats()) | {"problems": await service.problems()}
-    return json.dumps(facts, default=_plain, ensure_ascii=False, indent=1)
+    return json.dumps(facts, default=to_jsonable_python, ensure_ascii=False, indent=1)
 
 
 def _episode(episode: Episode, zone: tzinfo) -> str:
@@ -126,11 +126,3 @@ def _start(memory: Memory) -> str:
 
 def _flat(text: str) -> str:
     return " ".join(privacy.quote(text).split())
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, Path):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form")

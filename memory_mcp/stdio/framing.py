@@ -22,7 +22,7 @@ from memory_mcp.stdio.wire import ENDS_KEPT, MAX_LINE, Overlong
 LONGEST_NUMBER = 20  # digits and sign of 64 bits
 
 # A bracket, a number, or a whole string (or what is left of one at a cut): enough to know how deep a key lies.
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|$)|[\[\]{}]|-?\d+(?![\d.eE])')
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|$)|[\[\]{}]|-?\d[\d.eE+-]*')
 _LAST_ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*\}\s*$')
 
 
@@ -138,4 +138,9 @@ def _first_id(head: bytes, tail: bytes) -> str | int | None:
 
 def _id_of(token: bytes) -> str | int | None:
     is_too_long = not token.startswith(b'"') and len(token) > LONGEST_NUMBER
-    return None if is_too_long else _usable_id({"id": json.loads(token)})
+    if is_too_long:
+        return None
+    try:
+        return _usable_id({"id": json.loads(token)})
+    except ValueError:  # a string that is cut off, or no JSON
+        return None

@@ -8,6 +8,9 @@ from memory_mcp.storage.driver import Connection
 
 IDS_KEPT = 50
 
+FORGET, EXPIRE = "forget", "expire"
+"""Verbs of an erasure: somebody asked for it, or a memory's time was up."""
+
 
 class Act(NamedTuple):
     """By which door something is done, and when, in milliseconds."""

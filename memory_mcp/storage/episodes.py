@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory_mcp.models import Action, Episode, Filter, Memory, Outcome, PendingSession
-from memory_mcp.storage.audit import Act, record
+from memory_mcp.models import Action, Episode, Filter, Memory, ModelIdentity, Outcome, PendingSession
+from memory_mcp.storage.audit import FORGET, Act, record
 from memory_mcp.storage.driver import Connection, Row
 from memory_mcp.storage.erasure import Erased, erase
 from memory_mcp.storage.filters import clause, to_ms
-from memory_mcp.storage.memories import ids_of, insert, link, retire, rows_of, write_all
-from memory_mcp.storage.places import namespace_number, session_number
+from memory_mcp.storage.memories import add_tags, ids_of, insert, link, retire, rows_of, write_all
 from memory_mcp.storage.protocol import Draft, Vectors, Written
 from memory_mcp.storage.records import LOG, from_ms, select_memories
+from memory_mcp.storage.sessions import namespace_number, session_number
+from memory_mcp.storage.words import add_words, remove_words
 from memory_mcp.tokens import digest
 
 EPISODES = """
@@ -25,6 +26,20 @@ EPISODES = """
 """
 
 
+PENDING = """
+    select s.id, n.name as namespace, count(m.row) as turns, s.last_at
+    from session s
+    join namespace n on n.number = s.namespace
+    left join memory m on m.session = s.number and m.kind = 'turn' and m.state = 'active'
+         and (s.stale or m.sequence > s.summarized_through)
+    where s.stale or s.turns > s.summarized_through
+    group by s.number
+    having count(m.row) or s.stale and exists (
+        select 1 from memory e where e.session = s.number and e.kind = 'episode' and e.state = 'active')
+"""
+"""The sessions with turns that no summary covers, or whose summary lost a source."""
+
+
 @dataclass(frozen=True)
 class Told:
     """A session as it is written: an episode with its vectors, the turns it adds, the facts distilled from it."""
@@ -33,6 +48,7 @@ class Told:
     vectors: Vectors | None
     turns: Sequence[Draft]
     facts: Sequence[Draft]
+    model: ModelIdentity | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +69,11 @@ def write_episode(connection: Connection, told: Told, act: Act) -> Kept:
     if write_all(connection, told.turns, act.now):
         episode = replace(episode, covered_through=_last_turn(connection, session))
     outdated = _outdated(connection, session)
-    row = _same_text(connection, session, memory) or _insert(connection, session, episode, told.vectors, act.now)
+    row = _same_text(connection, session, memory)
+    if row:
+        _take_over(connection, row, episode, act.now)
+    else:
+        row = _insert(connection, session, episode, Draft(memory, told.vectors, model=told.model), act.now)
     _cover(connection, session, row, episode)
     written = write_all(connection, told.facts, act.now)
     for fact in rows_of(connection, [one.id for one in written]):
@@ -61,7 +81,9 @@ def write_episode(connection: Connection, told: Told, act: Act) -> Kept:
     ids = ids_of(connection, [row])
     record(connection, "summarize", [*ids, *(one.id for one in written)], act)
     outdated -= {row}
-    erased = erase(connection, ids_of(connection, sorted(outdated)), act, cascade=False) if outdated else None
+    erased = (
+        erase(connection, ids_of(connection, sorted(outdated)), act, cascade=False, verb=FORGET) if outdated else None
+    )
     stands = read_episode(connection, ids[0])
     assert stands is not None, "it was written a moment ago"
     return Kept(stands, written, erased)
@@ -97,18 +119,10 @@ def turns(connection: Connection, session_id: str, namespace: str, limit: int) -
 def pending_sessions(connection: Connection, namespaces: Sequence[str], limit: int) -> list[PendingSession]:
     """Read the sessions with turns that no summary covers, or whose summary lost a source; newest first."""
     found = connection.execute(
-        """
-        select s.id, n.name as namespace, count(m.row) as turns, s.last_at
-        from session s
-        join namespace n on n.number = s.namespace
-        left join memory m on m.session = s.number and m.kind = 'turn' and m.state = 'active'
-             and (s.stale or m.sequence > s.summarized_through)
-        where (s.stale or s.turns > s.summarized_through)
-          and (:everywhere or n.name in (select value from json_each(:namespaces)))
-        group by s.number
-        having count(m.row) or s.stale and exists (
-            select 1 from memory e where e.session = s.number and e.kind = 'episode' and e.state = 'active')
-        order by s.last_at desc limit :limit
+        f"""
+        select * from ({PENDING})
+        where :everywhere or namespace in (select value from json_each(:namespaces))
+        order by last_at desc limit :limit
         """,
         {"everywhere": not namespaces, "namespaces": json.dumps(list(namespaces)), "limit": limit},
     ).fetchall()
@@ -142,7 +156,27 @@ def _same_text(connection: Connection, session: int, memory: Memory) -> int | No
     return found[0] if found else None
 
 
-def _insert(connection: Connection, session: int, episode: Episode, vectors: Vectors | None, now: int) -> int:
+def _take_over(connection: Connection, row: int, episode: Episode, now: int) -> None:
+    """Let a summary that is told again know what is said of it now; actions only if it had none."""
+    remove_words(connection, row)
+    add_tags(connection, row, episode.memory.tags)
+    add_words(connection, row)
+    connection.execute(
+        "update memory set updated_at = max(updated_at, :now) where row = :row", {"now": now, "row": row}
+    )
+    connection.execute(
+        """
+        update episode set outcome = coalesce(:outcome, outcome),
+               trigger = case when :trigger <> '' then :trigger else trigger end
+        where memory = :row
+        """,
+        {"outcome": episode.outcome, "trigger": episode.trigger, "row": row},
+    )
+    if not _actions(connection, row):
+        _add_actions(connection, row, episode.actions)
+
+
+def _insert(connection: Connection, session: int, episode: Episode, draft: Draft, now: int) -> int:
     """Write a new summary; an earlier one of the session becomes history."""
     earlier = connection.execute(
         "select row from memory where session = :session and kind = 'episode' and state = 'active'",
@@ -150,8 +184,14 @@ def _insert(connection: Connection, session: int, episode: Episode, vectors: Vec
     ).fetchall()
     older = [row for (row,) in earlier]
     retire(connection, older, episode.memory, now)
-    row = insert(connection, Draft(episode.memory, vectors), now)
+    row = insert(connection, draft, now)
     link(connection, row, older, "supersedes")
+    _add_episode(connection, session, row, episode)
+    _add_actions(connection, row, episode.actions)
+    return row
+
+
+def _add_episode(connection: Connection, session: int, row: int, episode: Episode) -> None:
     connection.execute(
         """
         insert into episode (memory, session, version, covered_through, started_at, ended_at, trigger, outcome,
@@ -171,11 +211,13 @@ def _insert(connection: Connection, session: int, episode: Episode, vectors: Vec
             "engine": episode.engine,
         },
     )
+
+
+def _add_actions(connection: Connection, row: int, actions: Sequence[Action]) -> None:
     connection.executemany(
         "insert into action values (:episode, :position, :tool, :input_digest, :ok, :duration_ms)",
-        [_action(row, position, action) for position, action in enumerate(episode.actions)],
+        [_action(row, position, action) for position, action in enumerate(actions)],
     )
-    return row
 
 
 def _action(episode: int, position: int, action: Action) -> dict[str, Any]:

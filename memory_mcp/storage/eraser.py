@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from memory_mcp.errors import StoreUnavailable
 from memory_mcp.models import Forgotten, Verification
@@ -16,7 +17,7 @@ from memory_mcp.storage import scan
 from memory_mcp.storage.audit import Act
 from memory_mcp.storage.database import Database, truncate_log
 from memory_mcp.storage.driver import Connection
-from memory_mcp.storage.erasure import Erased, erase
+from memory_mcp.storage.erasure import Erased, Versions, forget
 from memory_mcp.storage.place import parts
 from memory_mcp.storage.schema import backups
 from memory_mcp.storage.traces import Traces, without_living_texts, without_other_living
@@ -32,15 +33,33 @@ PAUSE_SECONDS = 0.05
 
 UNVERIFIED = "Something was forgotten, but it is not verified yet that no trace of it is left in the file."
 
-DETAILS: dict[Verification, str] = {
-    "clean": "",
-    "pending": "Erased, but another program is using the file, so its log still holds the text; it is emptied as soon"
-    " as that program lets go, at the latest at the next start.",
-    "residue": "Erased, but traces are still found in the file. They are removed at the next start; run"
-    " `memory-mcp doctor` if this message comes again.",
-    "unverified": "Erased from the file, its log and its free pages, but not looked for: the file is encrypted, or a"
-    " second process could not read it.",
-}
+
+class _Outcome(NamedTuple):
+    """How far an erasure was verified, and a whole sentence about it."""
+
+    verification: Verification
+    detail: str
+
+
+_NOT_LOOKED_FOR = "Erased from the file, its log and its free pages, but not looked for"
+
+CLEAN = _Outcome("clean", "The file was searched: nothing of it is left.")
+PENDING = _Outcome(
+    "pending",
+    "Erased, but another program is using the file, so its log still holds the text; it is emptied as soon as that"
+    " program lets go, at the latest at the next start.",
+)
+RESIDUE = _Outcome(
+    "residue",
+    "Erased, but traces are still found in the file. They are removed at the next start; run `memory-mcp doctor` if"
+    " this message comes again.",
+)
+ENCRYPTED = _Outcome("unverified", f"{_NOT_LOOKED_FOR}: the file is encrypted.")
+UNREADABLE = _Outcome("unverified", f"{_NOT_LOOKED_FOR}: a second process could not read the file.")
+INDISTINCT = _Outcome(
+    "unverified",
+    f"{_NOT_LOOKED_FOR}: it is too short to be told from chance, or stands in other memories too.",
+)
 
 
 class _NotScannedError(Exception):
@@ -59,9 +78,11 @@ class Eraser:
         self._unverified = Traces()
         self._stuck = ""
 
-    async def forget(self, ids: Sequence[str], act: Act, *, cascade: bool) -> Forgotten:
+    async def forget(
+        self, ids: Sequence[str], act: Act, *, cascade: bool, expected: Versions | None = None
+    ) -> Forgotten:
         """Erase memories and verify it; what is not verified yet goes on in `finish`."""
-        erased = await self._database.erase(erase, ids, act, cascade=cascade)
+        erased = await self._database.erase(forget, ids, act, cascade=cascade, expected=expected)
         verification, detail = await self.follow_up(erased)
         told = " ".join(filter(None, (detail, _still_standing(erased.resummarize))))
         return Forgotten(erased.ids, erased.cascaded, erased.resummarize, verification, told, missing=erased.missing)
@@ -72,8 +93,8 @@ class Eraser:
             return "clean", ""
         removed = await self._remove_backups(erased)
         self._unverified = _joined(self._unverified, erased.traces)
-        verification = await self._verify(erased.token)
-        return verification, " ".join(filter(None, (DETAILS[verification], removed)))
+        outcome = await self._verify(erased.token)
+        return outcome.verification, " ".join(filter(None, (outcome.detail, removed)))
 
     async def warnings(self) -> list[str]:
         """Say so while an erasure is not verified."""
@@ -87,37 +108,39 @@ class Eraser:
         if token == self._stuck:  # what could be done here was done; a fresh start goes another way
             return "residue"
         # Begun by another process, we do not know what to look for; made anew, the file holds only what lives.
-        return await self._verify(token, anew=self._unverified == Traces())
+        return (await self._verify(token, anew=self._unverified == Traces())).verification
 
-    async def _verify(self, token: str, *, anew: bool = False) -> Verification:
+    async def _verify(self, token: str, *, anew: bool = False) -> _Outcome:
         """Empty the log and look for traces; what cannot be done now is left for later, for the text is erased."""
         try:
-            verification = await self._look(anew)
-            self._stuck = token if verification == "residue" else ""
-            if verification in ("clean", "unverified"):
+            outcome = await self._look(anew)
+            self._stuck = token if outcome is RESIDUE else ""
+            if outcome is not RESIDUE and outcome is not PENDING:
                 await self._database.write(_settle, token)
                 self._unverified = Traces()
         except StoreUnavailable as error:
             LOG.warning("The erasure could not be verified yet: %s", error)
-            return "pending"
-        return verification
+            return PENDING
+        return outcome
 
-    async def _look(self, anew: bool) -> Verification:
+    async def _look(self, anew: bool) -> _Outcome:
         if not await self._empty_log():
-            return "pending"
+            return PENDING
         if anew or await self._database.read(_is_loose):
             await self._compact()
         if self._database.encrypted:
-            return "unverified"
+            return ENCRYPTED
         patterns = await self._patterns()
+        if not patterns:
+            return CLEAN if anew else INDISTINCT
         try:
             if not await self._found(patterns):
-                return "clean"
+                return CLEAN
             await self._compact()
-            return "residue" if await self._found(patterns) else "clean"
+            return RESIDUE if await self._found(patterns) else CLEAN
         except _NotScannedError as error:
             LOG.warning("The erased text could not be looked for: %s", error)
-            return "unverified"
+            return UNREADABLE
 
     async def _empty_log(self) -> bool:
         clock = asyncio.get_running_loop().time
@@ -143,8 +166,6 @@ class Eraser:
         return (await self._database.read(without_other_living, traces)).patterns()
 
     async def _found(self, patterns: Sequence[bytes]) -> int:
-        if not patterns:
-            return 0
         return sum((await asyncio.to_thread(_scan, parts(self._database.path), patterns)).values())
 
     async def _remove_backups(self, erased: Erased) -> str:

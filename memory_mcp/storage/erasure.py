@@ -5,8 +5,10 @@ import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from memory_mcp.storage.audit import Act, record
+from memory_mcp.errors import Conflict
+from memory_mcp.storage.audit import EXPIRE, FORGET, Act, record
 from memory_mcp.storage.driver import Connection
+from memory_mcp.storage.listing import versions
 from memory_mcp.storage.memories import ids_of
 from memory_mcp.storage.traces import Traces, traces_of
 from memory_mcp.storage.words import remove_words
@@ -28,7 +30,21 @@ class Erased:
     traces: Traces
 
 
-def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool) -> Erased:
+Versions = Sequence[tuple[str, int]]
+"""Ids with the instants, in milliseconds, at which they last changed."""
+
+
+def forget(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool, expected: Versions | None) -> Erased:
+    """Erase what somebody asked for, or what is past its time (without `cascade`).
+
+    Raises `Conflict` if that is not, with all that goes along, what was expected.
+    """
+    if expected is not None:
+        _require_as_confirmed(connection, ids, expected)
+    return erase(connection, ids, act, cascade=cascade, verb=FORGET if cascade else EXPIRE)
+
+
+def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool, verb: str) -> Erased:
     """Delete memories and what depends on them alone. Without `cascade` exactly these, as when their time is up."""
     asked = _rows(connection, ids)
     gone = _with_dependents(connection, set(asked.values())) if cascade else set(asked.values())
@@ -47,7 +63,7 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
         _hand_over_facts(connection, gone)
         _delete(connection, gone)
         _rewrite_words(connection)
-        record(connection, "forget", names, act)
+        record(connection, verb, names, act)
         connection.execute("insert or replace into setting (name, value) values ('erasure', :token)", {"token": token})
     return erased
 
@@ -57,6 +73,14 @@ def carried_along(connection: Connection, ids: Sequence[str]) -> tuple[str, ...]
     asked = _rows(connection, ids)
     gone = _with_dependents(connection, set(asked.values()))
     return tuple(name for name in ids_of(connection, sorted(gone)) if name not in asked)
+
+
+def _require_as_confirmed(connection: Connection, ids: Sequence[str], expected: Versions) -> None:
+    now = versions(connection, [*dict.fromkeys(ids), *carried_along(connection, ids)])
+    if sorted(now) != sorted(expected):
+        raise Conflict(
+            "The memories changed since the preview. Nothing was forgotten. Ask without confirm for a new preview."
+        )
 
 
 def _rows(connection: Connection, ids: Sequence[str]) -> dict[str, int]:

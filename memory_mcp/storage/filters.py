@@ -1,6 +1,7 @@
 """A filter as SQL: which memories a question is about."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +16,13 @@ AS_OF = """
 """
 """Held true at that instant, as it was known then."""
 
+TIME_IS_UP = """
+    m.expires_at <= {now} and m.pinned = 0
+    and (m.kind <> 'turn' or m.session is null or m.sequence <= (
+        select case when s.stale then 0 else s.summarized_through end from session s where s.number = m.session))
+"""
+"""Over `memory m`: past its time to live, unless it is pinned or a turn of a session still to be summarized."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 KINDS, STATES, TRUSTS = tuple(Kind), tuple(State), tuple(Trust)
 
@@ -22,6 +30,12 @@ KINDS, STATES, TRUSTS = tuple(Kind), tuple(State), tuple(Trust)
 def to_ms(instant: datetime) -> int:
     """Turn an aware instant into the file's milliseconds since 1970."""
     return (instant - EPOCH) // timedelta(milliseconds=1)
+
+
+def place_in(column: str, order: Sequence[str]) -> str:
+    """Write the expression for the place of a text within its enumeration, as it stands beside the sign bits."""
+    cases = " ".join(f"when '{name}' then {place}" for place, name in enumerate(order))
+    return f"case {column} {cases} end"
 
 
 def clause(where: Filter) -> Clause:
@@ -50,7 +64,7 @@ def clause(where: Filter) -> Clause:
         ("m.created_at >= :f_since", "f_since", to_ms(where.since) if where.since else None),
         ("m.created_at < :f_until", "f_until", to_ms(where.until) if where.until else None),
         (
-            "(m.expires_at is null or m.expires_at > :f_now or m.pinned = 1)",
+            f"(m.expires_at is null or not ({TIME_IS_UP.format(now=':f_now')}))",
             "f_now",
             to_ms(where.now) if where.now else None,
         ),

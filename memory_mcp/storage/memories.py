@@ -10,8 +10,8 @@ from memory_mcp.storage import slots, vectors
 from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import to_ms
-from memory_mcp.storage.places import give_place, namespace_number, session_number
 from memory_mcp.storage.protocol import Draft, Written
+from memory_mcp.storage.sessions import give_place, namespace_number, session_number
 from memory_mcp.storage.twins import find_twin, told_again
 from memory_mcp.storage.words import add_words, remove_words
 from memory_mcp.tokens import digest
@@ -99,7 +99,7 @@ def insert(connection: Connection, draft: Draft, now: int) -> int:
             vars(draft.coordinates) | {"row": row},
         )
     add_words(connection, row)
-    vectors.put(connection, row, draft.vectors)
+    vectors.put(connection, row, draft.vectors, draft.model)
     return row
 
 
@@ -140,6 +140,13 @@ def add_tags(connection: Connection, row: int, tags: Sequence[str]) -> None:
     )
 
 
+def touch(connection: Connection, row: int, now: int) -> None:
+    """Note that a memory was told again."""
+    connection.execute(
+        "update memory set updated_at = max(updated_at, :now) where row = :row", {"now": now, "row": row}
+    )
+
+
 def rows_of(connection: Connection, ids: Sequence[str]) -> list[int]:
     """Find the rows of ids, in their order. Raises `NotFound` that names the first that is unknown."""
     if not ids:
@@ -169,9 +176,20 @@ def ids_of(connection: Connection, rows: Sequence[int]) -> tuple[str, ...]:
 def _reinforce(connection: Connection, row: int, draft: Draft, now: int) -> int:
     """Let a repeated text count: tags and links are added, what is stronger or explicit takes effect.
 
-    Its time to live never gets shorter, and its source and trust stay: who repeats a text does not vouch for it.
+    Its time to live never gets shorter, and its source and trust stay: who repeats a text does not vouch for it. What
+    an untrusted source repeats of a trusted memory says that it was seen, and no more.
     """
     memory = draft.memory
+    if memory.trust is Trust.UNTRUSTED and _is_trusted(connection, row):
+        touch(connection, row, now)
+    else:
+        _take_over(connection, row, memory, now)
+    if connection.execute("select embedded_by is null from memory where row = :row", {"row": row}).fetchone()[0]:
+        vectors.put(connection, row, draft.vectors, draft.model)
+    return row
+
+
+def _take_over(connection: Connection, row: int, memory: Memory, now: int) -> None:
     remove_words(connection, row)
     add_tags(connection, row, memory.tags)
     connection.execute(
@@ -190,9 +208,10 @@ def _reinforce(connection: Connection, row: int, draft: Draft, now: int) -> int:
     add_words(connection, row)
     link(connection, row, [other for other in rows_of(connection, memory.derived_from) if other != row], "derived_from")
     vectors.refresh(connection, row)
-    if connection.execute("select embedded_by is null from memory where row = :row", {"row": row}).fetchone()[0]:
-        vectors.put(connection, row, draft.vectors)
-    return row
+
+
+def _is_trusted(connection: Connection, row: int) -> bool:
+    return connection.execute("select trust = 'trusted' from memory where row = :row", {"row": row}).fetchone()[0]
 
 
 def _is_active(connection: Connection, row: int) -> bool:

@@ -38,6 +38,9 @@ class Coordinates:
 class Draft:
     """A memory ready to be written. `vectors` is None while the model is not there: they are filled in later.
 
+    `model` made the vectors; when it is not the file's active one by the time of the write, they are left out. None
+    vouches for them: they are of the active one.
+
     `supersedes` names memories that this one replaces, besides the one in the same key slot. A turn with a session and
     without a sequence is numbered by the store.
     """
@@ -46,6 +49,7 @@ class Draft:
     vectors: Vectors | None = None
     supersedes: tuple[str, ...] = ()
     coordinates: Coordinates | None = None
+    model: ModelIdentity | None = None
 
 
 @dataclass(frozen=True)
@@ -148,8 +152,9 @@ class Store(Protocol):
         Identical text in the same place (namespace and key, if both have one; for a turn, session and sequence or
         coordinates) is the same memory, unless its time is up: its tags are merged, a given key, a higher importance
         or confidence and a later expiry take effect (none is the latest), and its time is renewed; its source and
-        trust stay. What was learned before the holder of its key becomes history. Coordinates that were forgotten
-        raise `Conflict`, and so does an untrusted draft that would replace a trusted memory.
+        trust stay. An untrusted draft renews nothing but the time of a trusted memory. What was learned before the
+        holder of its key becomes history. Coordinates that were forgotten raise `Conflict`, and so does an untrusted
+        draft that would replace a trusted memory.
         """
         ...
 
@@ -160,12 +165,14 @@ class Store(Protocol):
         facts: Sequence[Draft],
         *,
         turns: Sequence[Draft] = (),
+        model: ModelIdentity | None = None,
         door: str,
     ) -> tuple[Episode, list[Written]]:
         """Write new turns of a session, their summary and the memories distilled from it in one transaction.
 
-        The same text for the same session is the same episode (returned as it stands); another text supersedes the
-        session's earlier episode and raises `version`. An earlier one that had lost a source is erased instead.
+        The same text for the same session is the same episode: it takes over an outcome and a trigger that are given,
+        tags, and actions if it had none. Another text supersedes the session's earlier episode and raises `version`.
+        An earlier one that had lost a source is erased instead. `model` made `vectors`, as in `Draft`.
         """
         ...
 
@@ -227,8 +234,19 @@ class Store(Protocol):
         """Name what a forget of these would take with it: older versions, replaced episodes, facts of nothing else."""
         ...
 
-    async def forget(self, ids: Sequence[str], *, now: datetime, door: str, cascade: bool = True) -> Forgotten:
+    async def forget(
+        self,
+        ids: Sequence[str],
+        *,
+        now: datetime,
+        door: str,
+        cascade: bool = True,
+        expected: Sequence[tuple[str, int]] | None = None,
+    ) -> Forgotten:
         """Erase memories from rows, words, vectors, log and free pages, with key facts that have no other evidence.
+
+        `expected` is what a person confirmed: ids and versions, in any order, of these and all that is carried along.
+        If anything else would go by now, nothing goes and `Conflict` is raised.
 
         Older versions go too; episodes that lose a source go if they are history, else they are marked. Without
         `cascade` exactly these memories go, as when their time is up: a fact outlives the turn it came from. Verified
@@ -244,8 +262,11 @@ class Store(Protocol):
         """Memories that still need vectors of the active model, oldest first."""
         ...
 
-    async def put_vectors(self, made: Sequence[tuple[str, Vectors]]) -> int:
-        """Write vectors that were made later; memories that are gone by then are skipped. Returns how many stood."""
+    async def put_vectors(self, made: Sequence[tuple[str, Vectors]], model: ModelIdentity | None = None) -> int:
+        """Write vectors that `model` made later, as in `Draft`; memories that are gone by then are skipped.
+
+        Returns for how many they were written.
+        """
         ...
 
     async def use_model(self, identity: ModelIdentity, *, now: datetime) -> bool:
@@ -270,6 +291,10 @@ class Store(Protocol):
 
     async def expired(self, now: datetime, limit: int) -> list[str]:
         """Ids past their time to live that may go: not pinned, no turn of a session still to be summarized."""
+        ...
+
+    async def expired_since(self, since: datetime) -> int:
+        """How many memories went because their time was up, after an instant."""
         ...
 
     async def lease(self, name: str, owner: str, *, now: datetime, duration: timedelta) -> bool:

@@ -13,7 +13,7 @@ from memory_mcp.storage.driver import Connection, Row
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.listing import by_rows
 from memory_mcp.storage.memories import add_tags, ids_of, rows_of
-from memory_mcp.storage.places import namespace_number
+from memory_mcp.storage.sessions import namespace_number
 from memory_mcp.storage.twins import TextIn, same_text
 from memory_mcp.storage.words import add_words, remove_words
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_mcp.models import Filter, Kind
-from memory_mcp.storage.filters import clause, is_narrow, narrow, to_ms
+from memory_mcp.storage.filters import TIME_IS_UP, clause, is_narrow, narrow, to_ms
 from memory_mcp.storage.protocol import Evidence, Probe, Vectors
 
 Connection = Any
@@ -95,7 +95,7 @@ def _with_expiry(connection: Connection, where: Filter) -> Filter:
     if where.now is None:
         return where
     expired = connection.execute(
-        "select exists (select 1 from memory where expires_at <= :now and pinned = 0)", {"now": to_ms(where.now)}
+        f"select exists (select 1 from memory m where {TIME_IS_UP.format(now=':now')})", {"now": to_ms(where.now)}
     ).fetchone()[0]
     return where if expired else replace(where, now=None)
 

@@ -70,10 +70,11 @@ class SqliteStore:
         facts: Sequence[Draft],
         *,
         turns: Sequence[Draft] = (),
+        model: ModelIdentity | None = None,
         door: str,
     ) -> tuple[Episode, list[Written]]:
         """Write a session's turns, its summary and its facts."""
-        told = episodes.Told(episode, vectors, turns, facts)
+        told = episodes.Told(episode, vectors, turns, facts, model)
         kept = await self._database.write(episodes.write_episode, told, Act(door, to_ms(self._now())))
         if kept.erased:
             await self._eraser.follow_up(kept.erased)
@@ -141,9 +142,17 @@ class SqliteStore:
         """Name what a forget would take with it."""
         return await self._database.read(erasure.carried_along, ids)
 
-    async def forget(self, ids: Sequence[str], *, now: datetime, door: str, cascade: bool = True) -> Forgotten:
+    async def forget(
+        self,
+        ids: Sequence[str],
+        *,
+        now: datetime,
+        door: str,
+        cascade: bool = True,
+        expected: Sequence[tuple[str, int]] | None = None,
+    ) -> Forgotten:
         """Erase memories and verify it."""
-        return await self._eraser.forget(ids, Act(door, to_ms(now)), cascade=cascade)
+        return await self._eraser.forget(ids, Act(door, to_ms(now)), cascade=cascade, expected=expected)
 
     async def finish_erasure(self) -> str:
         """Go on with an erasure that could not be verified."""
@@ -153,9 +162,9 @@ class SqliteStore:
         """Read memories that still need vectors."""
         return await self._database.read(vectors.unembedded, limit)
 
-    async def put_vectors(self, made: Sequence[tuple[str, Vectors]]) -> int:
+    async def put_vectors(self, made: Sequence[tuple[str, Vectors]], model: ModelIdentity | None = None) -> int:
         """Write vectors that were made later."""
-        return await self._database.write(vectors.put_all, made)
+        return await self._database.write(vectors.put_all, made, model)
 
     async def use_model(self, identity: ModelIdentity, *, now: datetime) -> bool:
         """Make sure vectors of this model can be kept."""
@@ -183,6 +192,10 @@ class SqliteStore:
         """Name what is past its time to live."""
         return await self._database.read(upkeep.expired, now, limit)
 
+    async def expired_since(self, since: datetime) -> int:
+        """Count what went because its time was up."""
+        return await self._database.read(upkeep.expired_since, to_ms(since))
+
     async def lease(self, name: str, owner: str, *, now: datetime, duration: timedelta) -> bool:
         """Take or renew a lease."""
         return await self._database.write(upkeep.lease, name, owner, now, duration)
@@ -200,8 +213,9 @@ class SqliteStore:
         return await self._database.read(upkeep.stats, self._database.path)
 
     async def check(self) -> Check:
-        """Compare indexes with rows."""
-        return await self._database.write(upkeep.check)
+        """Compare indexes with rows; only the words' own check needs the writer, by a command of FTS5."""
+        words_are_sound = await self._database.write(upkeep.words_are_sound)
+        return await self._database.read(upkeep.check, words_are_sound=words_are_sound)
 
     async def rebuild(self) -> None:
         """Make the words' index again."""

@@ -47,7 +47,10 @@ def traces_of(connection: Connection, gone: Collection[int]) -> Traces:
          where m.row in (select value from json_each(:gone)) union all
         select s.id from memory m join session s on s.number = m.session
          where m.row in (select value from json_each(:gone)) union all
-        select lessons from episode where memory in (select value from json_each(:gone))
+        select lessons from episode where memory in (select value from json_each(:gone)) union all
+        select trigger from episode where memory in (select value from json_each(:gone)) union all
+        select tool from action where episode in (select value from json_each(:gone)) union all
+        select input_digest from action where episode in (select value from json_each(:gone))
         """,
         rows,
     ).fetchall()

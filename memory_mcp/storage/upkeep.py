@@ -4,8 +4,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from memory_mcp.models import Stats
+from memory_mcp.storage.audit import EXPIRE
 from memory_mcp.storage.driver import Connection, Error
-from memory_mcp.storage.filters import to_ms
+from memory_mcp.storage.episodes import PENDING
+from memory_mcp.storage.filters import KINDS, STATES, TIME_IS_UP, TRUSTS, place_in, to_ms
 from memory_mcp.storage.place import parts
 from memory_mcp.storage.protocol import Check
 from memory_mcp.storage.records import from_ms_or_none
@@ -36,8 +38,13 @@ PROBLEMS = (
         "select count(*) from vec_bits v join memory m on m.row = v.memory where v.model is not m.embedded_by",
     ),
     (
-        "sentences are filed under another namespace than their memory",
-        "select count(*) from vec_bits v join memory m on m.row = v.memory where v.namespace <> m.namespace",
+        "sentences are filed under another namespace, kind, state, trust or time than their memory",
+        f"""
+        select count(*) from vec_bits v join memory m on m.row = v.memory
+        where (v.namespace, v.kind, v.state, v.trust, v.created_at)
+           is not (m.namespace, {place_in("m.kind", KINDS)}, {place_in("m.state", STATES)},
+                   {place_in("m.trust", TRUSTS)}, m.created_at)
+        """,
     ),
 )
 """Sentences about a count that should be 0, and how to count."""
@@ -59,15 +66,18 @@ def lease(connection: Connection, name: str, owner: str, now: datetime, duration
 def expired(connection: Connection, now: datetime, limit: int) -> list[str]:
     """Name what is past its time: not pinned, and no turn of a session that is still to be summarized."""
     found = connection.execute(
-        """
-        select m.id from memory m left join session s on s.number = m.session
-        where m.expires_at <= :now and not m.pinned
-          and (m.kind <> 'turn' or s.number is null or (m.sequence <= s.summarized_through and not s.stale))
-        order by m.expires_at limit :limit
-        """,
+        f"select m.id from memory m where {TIME_IS_UP.format(now=':now')} order by m.expires_at limit :limit",
         {"now": to_ms(now), "limit": limit},
     ).fetchall()
     return [memory_id for (memory_id,) in found]
+
+
+def expired_since(connection: Connection, since: int) -> int:
+    """Count what went because its time was up, after an instant."""
+    return connection.execute(
+        "select coalesce(sum(count), 0) from audit where verb = :verb and at > :since",
+        {"verb": EXPIRE, "since": since},
+    ).fetchone()[0]
 
 
 def secret(connection: Connection) -> bytes:
@@ -83,11 +93,11 @@ def changes(connection: Connection) -> int:
 def stats(connection: Connection, path: Path) -> Stats:
     """Count what is there."""
     totals = connection.execute(
-        """
+        f"""
         select count(*) as memories, min(created_at) as oldest, max(created_at) as newest,
                count(*) filter (where embedded_by is null) as awaiting,
                (select count(*) from vec_bits) as sentences,
-               (select count(*) from session where stale or turns > summarized_through) as pending,
+               (select count(*) from ({PENDING})) as pending,
                (select name from embedding_model
                  where number = (select cast(value as integer) from setting where name = 'active_model')) as model
         from memory
@@ -113,13 +123,13 @@ def stats(connection: Connection, path: Path) -> Stats:
     )
 
 
-def check(connection: Connection) -> Check:
-    """Compare indexes with rows and ask SQLite about the file; on the writer, for FTS5 checks by a command."""
+def check(connection: Connection, *, words_are_sound: bool) -> Check:
+    """Compare indexes with rows and ask SQLite about the file; on a big file that takes long, so not on the writer."""
     lines = [line for (line,) in connection.execute("pragma integrity_check(20)").fetchall()]
     strays = connection.execute("pragma foreign_key_check").fetchall()
     found = [(connection.execute(sql).fetchone()[0], sentence) for sentence, sql in PROBLEMS]
     problems = [f"{count} {sentence}." for count, sentence in found if count]
-    if not _words_are_sound(connection):
+    if not words_are_sound:
         problems.append("The words' index is damaged.")
     if strays:
         problems.append(f"{len(strays)} rows point to rows that do not exist.")
@@ -136,7 +146,8 @@ def check(connection: Connection) -> Check:
     return Check("; ".join(lines), counts, tuple(problems))
 
 
-def _words_are_sound(connection: Connection) -> bool:
+def words_are_sound(connection: Connection) -> bool:
+    """Let the words' index check itself; FTS5 takes that for a write."""
     try:
         connection.execute("insert into fulltext (fulltext) values ('integrity-check')")
     except Error as error:

@@ -12,14 +12,16 @@ from memory_mcp.storage.records import select_memories
 from memory_mcp.storage.search import quantise, sign_bits
 
 
-def put(connection: Connection, row: int, vectors: Vectors | None) -> bool:
+def put(connection: Connection, row: int, vectors: Vectors | None, made_by: ModelIdentity | None) -> bool:
     """Replace a memory's vectors by these.
 
-    None, or vectors of another dimension than the active model's, leave the memory as it was: still to be embedded.
-    Returns whether it was written.
+    None, and vectors of another model or dimension than the active one's, leave the memory as it was: still to be
+    embedded. Returns whether it was written.
     """
     model = _active(connection)
     if vectors is None or model is None or vectors.shape[1:] != (model[1],):
+        return False
+    if made_by is not None and _number(connection, made_by) != model[0]:
         return False
     connection.execute("delete from vec_bits where memory = :row", {"row": row})
     facets = _facets(connection, row) | {"memory": row, "model": model[0]}
@@ -56,7 +58,7 @@ def unembedded(connection: Connection, limit: int) -> list[Memory]:
     return select_memories(connection, " where m.embedded_by is null order by m.row limit :limit", {"limit": limit})
 
 
-def put_all(connection: Connection, made: Sequence[tuple[str, Vectors]]) -> int:
+def put_all(connection: Connection, made: Sequence[tuple[str, Vectors]], made_by: ModelIdentity | None) -> int:
     """Write vectors that were made outside of a transaction; returns for how many memories they still count."""
     rows = dict(
         connection.execute(
@@ -64,7 +66,7 @@ def put_all(connection: Connection, made: Sequence[tuple[str, Vectors]]) -> int:
             {"ids": json.dumps([memory_id for memory_id, _ in made])},
         ).fetchall()
     )
-    return sum(put(connection, rows[memory_id], vectors) for memory_id, vectors in made if memory_id in rows)
+    return sum(put(connection, rows[memory_id], vectors, made_by) for memory_id, vectors in made if memory_id in rows)
 
 
 def is_active(connection: Connection, identity: ModelIdentity) -> bool:
