@@ -16,7 +16,7 @@ from memory_mcp.models import Kind
 
 PREFIX = "MEMORY_MCP_"
 
-# DESIGN section 3: chatter fades, what was learned stays.
+# Chatter fades, what was learned stays (docs/decisions.md, Lifetimes and half-lives).
 DEFAULT_LIFETIMES: dict[Kind, int] = {Kind.TURN: 90, Kind.EPISODE: 180, Kind.METRIC: 90}
 PROFILES: dict[str, dict[Kind, int | None]] = {
     "lean": {**DEFAULT_LIFETIMES, Kind.EPISODE: 30},

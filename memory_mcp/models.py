@@ -10,7 +10,7 @@ from uuid import UUID
 
 
 class Kind(StrEnum):
-    """What sort of memory it is; DESIGN groups them as semantic, procedural, episodic and reference."""
+    """What sort of memory it is: semantic, procedural, episodic or reference."""
 
     FACT = "fact"
     PREFERENCE = "preference"
@@ -380,8 +380,8 @@ class Forgotten:
 class ModelIdentity:
     """Which model made a vector; vectors of different identities are never compared.
 
-    `ceiling` is the cosine that counts as full agreement for this model (research: USE .56, MiniLM .63); `prefix` is
-    what the model wants before each stored text.
+    `ceiling` is the cosine that counts as full agreement for this model (docs/decisions.md, Embedding model); `prefix`
+    is what the model wants before each stored text.
     """
 
     name: str

@@ -16,10 +16,10 @@ SALIENCE_WEIGHT = 0.05
 """Mild enough that relevance decides: about the difference of one rank among close hits."""
 
 STRONG = 0.58
-"""Relevance from which a hit is strong: keeps nine of ten answered questions on chats (research, retrieval 5.4)."""
+"""Relevance from which a hit is strong: keeps nine of ten answered questions on chats (docs/decisions.md, Labels)."""
 
 WEAK_MEANING, WEAK_RELEVANCE = 0.4, 0.25
-"""Below both a hit is weak (the medians of unanswerable questions on short facts, same place)."""
+"""Below both a hit is weak (same place)."""
 
 COMPARED = 2_000
 """Characters of each memory that are compared for near-copies; a whole chapter would cost 5 ms."""
@@ -103,8 +103,8 @@ def _dialogue(view: _View) -> Array:
     """Relevance of turns, on the scale of memories that stand alone.
 
     core = .4 meaning + .7 window + max over the neighbours of (.5 meaning + .6 context); + .4 where the only speaker
-    that the question names wrote the turn; - .15 where the turn itself asks; all / 2.1 (beyond.md sections 2 and 3:
-    hand weights, without what is bound to English).
+    that the question names wrote the turn; - .15 where the turn itself asks; all / 2.1 (docs/decisions.md, Retrieval
+    forms and weights: rounded by hand, without what is bound to English).
     """
     near = 0.5 * view.meaning + 0.6 * view.context()
     beside = np.maximum(scoring.shifted(near, view.around[-1]), scoring.shifted(near, view.around[1]))

@@ -11,7 +11,7 @@ from memory_mcp.models import Kind
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 
-# How fast a memory fades, by kind (DESIGN section 6 point 4). Kinds that are not named do not fade.
+# How fast a memory fades, by kind (docs/decisions.md, Lifetimes and half-lives). Kinds that are not named do not fade.
 HALF_LIVES: dict[str, timedelta] = {
     Kind.PREFERENCE: timedelta(days=365),
     Kind.DECISION: timedelta(days=180),
@@ -53,7 +53,7 @@ def coverage(weights: Array, shares: Array) -> Array:
 def meaning(cosines: Array, ceiling: float) -> Array:
     """Map cosines to an absolute scale: cosine / ceiling in 0..1.3; 0 where there is no vector.
 
-    A fixed map per model costs nothing against a per-question one (research, retrieval section 5.4).
+    A fixed map per model costs nothing against a per-question one (docs/decisions.md, Embedding model).
     """
     return np.clip(np.nan_to_num(cosines) / ceiling, 0.0, 1.3)
 

@@ -42,7 +42,7 @@ from memory_mcp.tokens import differs
 
 SAMPLE = 10
 SIMILAR_ABOVE_CEILING = 0.18
-"""Near matches begin here above a model's ceiling: .75 for USE, .80 for MiniLM (research, retrieval section 6)."""
+"""Near matches begin here above a model's ceiling: .75 for USE, .80 for MiniLM (docs/decisions.md, Duplicates)."""
 
 SESSION_SHOWS = 50
 LEASE = timedelta(minutes=1)

@@ -47,14 +47,16 @@ def modules() -> str:
 def results(folder: Path) -> str:
     """Render what each benchmark wrote last, with its day and machine."""
     found = [(file.stem, _read(file)) for file in sorted(folder.glob("*.json"))]
-    return "\n\n".join(f"## {name}\n\n{one['measured']}, {one['machine']}\n\n{table(one['rows'])}" for name, one in found)
+    return "\n\n".join(
+        f"## {name}\n\n{one['measured']}, {one['machine']}\n\n{table(one['rows'])}" for name, one in found
+    )
 
 
 def filled(document: str, name: str, text: str) -> str:
     """Replace what stands between the markers of that name."""
-    begin, end = f"<!-- {name}:begin -->\n", f"\n<!-- {name}:end -->"
+    begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->"
     before, rest = document.split(begin)
-    return before + begin + text + end + rest.split(end)[1]
+    return f"{before}{begin}{text}\n{end}" + rest.split(end)[1]
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def test_a_degraded_state_is_said_beside_the_answer(shell):
     shell.store(COFFEE)
     found = shell("recall", "coffee")
     assert COFFEE in found.out
-    assert "keyword" in found.err
+    assert "by words only" in found.err
 
 
 def test_a_correction_supersedes_and_the_earlier_text_is_shown_on_request(shell):

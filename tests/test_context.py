@@ -118,7 +118,7 @@ def test_what_was_left_out_and_where_to_go_on_is_said():
 
 
 def test_most_of_an_answer_is_content():
-    """DESIGN section 7: at least 60 % of the bytes, here for eight memories of ordinary length."""
+    """docs/decisions.md, Budgets: at least 60 % of the bytes, here for eight memories of ordinary length."""
     contents = [
         (
             "Decided to keep the job queue in PostgreSQL instead of adding Redis, because one more service is one more"

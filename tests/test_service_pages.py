@@ -181,7 +181,7 @@ async def test_where_vectors_cannot_be_searched_recall_says_so(settings: Setting
 
 
 async def test_recall_writes_nothing_and_counts_later(memory: MemoryService):
-    """DESIGN law 5."""
+    """Recall does not write on its path (docs/architecture.md)."""
     kept = await keep(memory, "The kettle is blue")
     before = await memory.changes()
     for _ in range(3):

@@ -30,7 +30,8 @@ from memory_mcp.stdio.discovery import answer_probe, probed_version
 from memory_mcp.stdio.framing import read_message
 from memory_mcp.stdio.wire import Wire
 
-GRACE = 1.5  # seconds after the end of input in which accepted calls are finished (DESIGN section 7)
+# Seconds after the end of input in which accepted calls are finished (docs/decisions.md, Protocol and hosts).
+GRACE = 1.5
 LAST_CALL = 1.9  # seconds after which the process ends whatever hangs
 
 LISTEN = "subscriptions/listen"

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-MAX_LINE = 8 * 1024 * 1024  # DESIGN section 8: a request line
+MAX_LINE = 8 * 1024 * 1024  # a request line (docs/decisions.md, Protocol and hosts)
 ENDS_KEPT = 64 * 1024  # of an overlong line: enough to find the id of the request at either end
 CHUNK = 64 * 1024  # what a pipe holds on Linux
 

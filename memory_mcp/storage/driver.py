@@ -27,7 +27,7 @@ Error = library.Error
 is_complete = library.complete_statement
 
 BUSY_TIMEOUT_MS = 10_000
-"""Four processes on a loaded machine waited up to 4.2 s (research/storage.md section 4)."""
+"""Four processes on a loaded machine waited up to 4.2 s (docs/decisions.md, Driver and durability)."""
 
 PRAGMAS = (
     f"pragma busy_timeout = {BUSY_TIMEOUT_MS}",

@@ -10,7 +10,7 @@ from memory_mcp.storage.audit import FORGET, Act, record
 from memory_mcp.storage.driver import Connection, Row
 from memory_mcp.storage.erasure import Erased, erase
 from memory_mcp.storage.filters import clause, to_ms
-from memory_mcp.storage.memories import add_tags, ids_of, insert, link, retire, rows_of, write_all
+from memory_mcp.storage.memories import add_tags, ids_of, insert, link, may_change, retire, rows_of, touch, write_all
 from memory_mcp.storage.protocol import Draft, Vectors, Written
 from memory_mcp.storage.records import LOG, from_ms, select_memories
 from memory_mcp.storage.sessions import namespace_number, session_number
@@ -81,9 +81,8 @@ def write_episode(connection: Connection, told: Told, act: Act) -> Kept:
     ids = ids_of(connection, [row])
     record(connection, "summarize", [*ids, *(one.id for one in written)], act)
     outdated -= {row}
-    erased = (
-        erase(connection, ids_of(connection, sorted(outdated)), act, cascade=False, verb=FORGET) if outdated else None
-    )
+    lost = ids_of(connection, sorted(outdated))
+    erased = erase(connection, lost, act, cascade=False, verb=FORGET) if lost else None
     stands = read_episode(connection, ids[0])
     assert stands is not None, "it was written a moment ago"
     return Kept(stands, written, erased)
@@ -158,12 +157,12 @@ def _same_text(connection: Connection, session: int, memory: Memory) -> int | No
 
 def _take_over(connection: Connection, row: int, episode: Episode, now: int) -> None:
     """Let a summary that is told again know what is said of it now; actions only if it had none."""
+    touch(connection, row, now)
+    if not may_change(connection, row, episode.memory):
+        return
     remove_words(connection, row)
     add_tags(connection, row, episode.memory.tags)
     add_words(connection, row)
-    connection.execute(
-        "update memory set updated_at = max(updated_at, :now) where row = :row", {"now": now, "row": row}
-    )
     connection.execute(
         """
         update episode set outcome = coalesce(:outcome, outcome),

@@ -15,7 +15,7 @@ from memory_mcp.storage.words import remove_words
 
 REWRITE = (1 << 63) - 1
 """Row of a word that comes and goes so that FTS5 writes its last segment anew: separators in it keep the beginnings
-of erased terms even after secure-delete and 'optimize' (research/storage.md section 5: 13 of 3000)."""
+of erased terms even after secure-delete and 'optimize' (docs/decisions.md, Erasure: 13 of 3,000)."""
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,6 @@ AS_OF = """
 """
 """Held true at that instant, as it was known then."""
 
-TIME_IS_UP = """
-    m.expires_at <= {now} and m.pinned = 0
-    and (m.kind <> 'turn' or m.session is null or m.sequence <= (
-        select case when s.stale then 0 else s.summarized_through end from session s where s.number = m.session))
-"""
-"""Over `memory m`: past its time to live, unless it is pinned or a turn of a session still to be summarized."""
-
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 KINDS, STATES, TRUSTS = tuple(Kind), tuple(State), tuple(Trust)
 
@@ -30,6 +23,20 @@ KINDS, STATES, TRUSTS = tuple(Kind), tuple(State), tuple(Trust)
 def to_ms(instant: datetime) -> int:
     """Turn an aware instant into the file's milliseconds since 1970."""
     return (instant - EPOCH) // timedelta(milliseconds=1)
+
+
+def time_is_up(now: str) -> str:
+    """Write the condition over `memory m`: past its time to live by the instant of this parameter.
+
+    What is pinned never is, nor a turn of a session that is still to be summarized.
+    """
+    return f"""m.expires_at <= {now} and m.pinned = 0 and (m.kind <> 'turn' or m.session is null or m.sequence <= (
+        select case when s.stale then 0 else s.summarized_through end from session s where s.number = m.session))"""
+
+
+def in_time(now: str) -> str:
+    """Write the opposite of `time_is_up`."""
+    return f"(m.expires_at is null or not ({time_is_up(now)}))"
 
 
 def place_in(column: str, order: Sequence[str]) -> str:
@@ -64,7 +71,7 @@ def clause(where: Filter) -> Clause:
         ("m.created_at >= :f_since", "f_since", to_ms(where.since) if where.since else None),
         ("m.created_at < :f_until", "f_until", to_ms(where.until) if where.until else None),
         (
-            f"(m.expires_at is null or not ({TIME_IS_UP.format(now=':f_now')}))",
+            in_time(":f_now"),
             "f_now",
             to_ms(where.now) if where.now else None,
         ),

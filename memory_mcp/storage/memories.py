@@ -140,6 +140,12 @@ def add_tags(connection: Connection, row: int, tags: Sequence[str]) -> None:
     )
 
 
+def may_change(connection: Connection, row: int, memory: Memory) -> bool:
+    """Whether a text told again may change the memory that stands: an untrusted one never changes a trusted one."""
+    held = connection.execute("select trust from memory where row = :row", {"row": row}).fetchone()[0]
+    return memory.trust is Trust.TRUSTED or held == Trust.UNTRUSTED
+
+
 def touch(connection: Connection, row: int, now: int) -> None:
     """Note that a memory was told again."""
     connection.execute(
@@ -180,10 +186,10 @@ def _reinforce(connection: Connection, row: int, draft: Draft, now: int) -> int:
     an untrusted source repeats of a trusted memory says that it was seen, and no more.
     """
     memory = draft.memory
-    if memory.trust is Trust.UNTRUSTED and _is_trusted(connection, row):
-        touch(connection, row, now)
-    else:
+    if may_change(connection, row, memory):
         _take_over(connection, row, memory, now)
+    else:
+        touch(connection, row, now)
     if connection.execute("select embedded_by is null from memory where row = :row", {"row": row}).fetchone()[0]:
         vectors.put(connection, row, draft.vectors, draft.model)
     return row
@@ -208,10 +214,6 @@ def _take_over(connection: Connection, row: int, memory: Memory, now: int) -> No
     add_words(connection, row)
     link(connection, row, [other for other in rows_of(connection, memory.derived_from) if other != row], "derived_from")
     vectors.refresh(connection, row)
-
-
-def _is_trusted(connection: Connection, row: int) -> bool:
-    return connection.execute("select trust = 'trusted' from memory where row = :row", {"row": row}).fetchone()[0]
 
 
 def _is_active(connection: Connection, row: int) -> bool:

@@ -3,38 +3,54 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_mcp.models import Filter, Kind
-from memory_mcp.storage.filters import TIME_IS_UP, clause, is_narrow, narrow, to_ms
+from memory_mcp.storage.driver import Connection
+from memory_mcp.storage.filters import clause, is_narrow, narrow, time_is_up, to_ms
 from memory_mcp.storage.protocol import Evidence, Probe, Vectors
-
-Connection = Any
-"""A DB-API connection of the driver that database.py chose."""
+from memory_mcp.text import asks
 
 Rows = NDArray[np.int64]
 Similarities = dict[int, float]
 
 EXACT_UP_TO = 5_000
-"""Sentences that pass the filter: up to here all are scored exactly (DESIGN section 4)."""
+"""Sentences that pass the filter: up to here all are scored exactly (docs/decisions.md, Vectors)."""
 
 LAST_CHARACTER = "\U0010ffff"
 
 WINDOW = 2
-"""How far a turn's surroundings reach (beyond.md section 2: i-2 .. i+2)."""
+"""How far a turn's surroundings reach (docs/decisions.md, Retrieval forms and weights)."""
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
-"""That of the table `fulltext` in the schema."""
+"""That of the table `fulltext` in the schema (a test holds them together)."""
 
 ATTRIBUTES = """
-    select m.row, m.session, m.sequence, m.kind, m.tokens, m.importance, m.created_at, m.speaker,
-           substr(rtrim(m.content), -1) in ('?', '？'), coalesce(u.access_count, 0), coalesce(u.useful - u.useless, 0),
+    select m.row, coalesce(m.session, 0), coalesce(m.sequence, 0), m.kind, m.tokens, m.importance, m.created_at,
+           m.speaker, substr(m.content, -8), coalesce(u.access_count, 0), coalesce(u.useful - u.useless, 0),
            ({condition})
     from memory m left join usage u on u.memory = m.row
 """
+
+
+class _Candidate(NamedTuple):
+    """One row of `ATTRIBUTES`; `ending` is enough of the text to see whether it asks."""
+
+    row: int
+    session: int
+    sequence: int
+    kind: str
+    tokens: int
+    importance: float
+    created_at: int
+    speaker: str
+    ending: str
+    used: int
+    ratings: int
+    eligible: bool
 
 
 class Stemmer:
@@ -95,7 +111,7 @@ def _with_expiry(connection: Connection, where: Filter) -> Filter:
     if where.now is None:
         return where
     expired = connection.execute(
-        f"select exists (select 1 from memory m where {TIME_IS_UP.format(now=':now')})", {"now": to_ms(where.now)}
+        f"select exists (select 1 from memory m where {time_is_up(':now')})", {"now": to_ms(where.now)}
     ).fetchone()[0]
     return where if expired else replace(where, now=None)
 
@@ -212,20 +228,18 @@ def _best(cosines: Similarities, limit: int) -> set[int]:
     return set(sorted(cosines, key=lambda row: -cosines[row])[:limit])
 
 
-def _attributes(connection: Connection, rows: Iterable[int], where: Filter) -> dict[int, tuple[Any, ...]]:
+def _attributes(connection: Connection, rows: Iterable[int], where: Filter) -> dict[int, _Candidate]:
     condition, values = clause(where)
     found = connection.execute(
         ATTRIBUTES.format(condition=condition) + " where m.row in (select value from json_each(:rows))",
         values | {"rows": json.dumps(list(rows))},
     ).fetchall()
-    return {record[0]: tuple(record) for record in found}
+    return {record[0]: _Candidate._make(record) for record in found}
 
 
-def _surroundings(
-    connection: Connection, attributes: Iterable[tuple[Any, ...]], where: Filter
-) -> dict[int, tuple[Any, ...]]:
+def _surroundings(connection: Connection, candidates: Iterable[_Candidate], where: Filter) -> dict[int, _Candidate]:
     """Read the turns up to WINDOW places before and after each turn."""
-    held = {(record[1], record[2]) for record in attributes if record[2] is not None}
+    held = {(one.session, one.sequence) for one in candidates if one.sequence}
     around = {(session, place + step) for session, place in held for step in range(-WINDOW, WINDOW + 1)} - held
     if not around:
         return {}
@@ -235,28 +249,27 @@ def _surroundings(
         + """ join json_each(:places) p on m.session = p.value ->> 0 and m.sequence = p.value ->> 1""",
         values | {"places": json.dumps(sorted(around))},
     ).fetchall()
-    return {record[0]: tuple(record) for record in found}
+    return {record[0]: _Candidate._make(record) for record in found}
 
 
-def _evidence(rows: Rows, attributes: dict[int, tuple[Any, ...]], cosines: Similarities, words: _Postings) -> Evidence:
-    records = [attributes[row] for row in rows.tolist()]
-    columns = list(zip(*records, strict=True)) or [()] * 12
+def _evidence(rows: Rows, attributes: dict[int, _Candidate], cosines: Similarities, words: _Postings) -> Evidence:
+    found = [attributes[row] for row in rows.tolist()]
     return Evidence(
         rows=rows,
-        eligible=np.array(columns[11], np.bool_),
-        cosine=np.array([cosines.get(row, np.nan) for row in rows.tolist()], np.float64),
+        eligible=np.array([one.eligible for one in found], np.bool_),
+        cosine=np.array([cosines.get(one.row, np.nan) for one in found], np.float64),
         counts=words.counts(rows),
-        tokens=np.array(columns[4], np.float64),
-        sessions=np.array([session or 0 for session in columns[1]], np.int64),
-        sequences=np.array([sequence or 0 for sequence in columns[2]], np.int64),
-        is_turn=np.array([kind == Kind.TURN for kind in columns[3]], np.bool_),
-        asks=np.array(columns[8], np.bool_),
-        importance=np.array(columns[5], np.float64),
-        created_at=np.array(columns[6], np.int64),
-        used=np.array(columns[9], np.int64),
-        ratings=np.array(columns[10], np.int64),
-        kinds=list(columns[3]),
-        speakers=list(columns[7]),
+        tokens=np.array([one.tokens for one in found], np.float64),
+        sessions=np.array([one.session for one in found], np.int64),
+        sequences=np.array([one.sequence for one in found], np.int64),
+        is_turn=np.array([one.kind == Kind.TURN for one in found], np.bool_),
+        asks=np.array([asks(one.ending) for one in found], np.bool_),
+        importance=np.array([one.importance for one in found], np.float64),
+        created_at=np.array([one.created_at for one in found], np.int64),
+        used=np.array([one.used for one in found], np.int64),
+        ratings=np.array([one.ratings for one in found], np.int64),
+        kinds=[one.kind for one in found],
+        speakers=[one.speaker for one in found],
         frequencies=words.frequencies,
         memories=words.memories,
         tokens_in_all=words.tokens,
@@ -270,6 +283,6 @@ def sign_bits(vector: NDArray[np.float32]) -> bytes:
 
 
 def quantise(vector: NDArray[np.float32]) -> bytes:
-    """Scale a vector by its largest component to int8 (research: no loss in recall@10); cosines need no scale back."""
+    """Scale a vector by its largest component to int8 (docs/decisions.md, Vectors); cosines need no scale back."""
     largest = float(np.abs(vector).max()) or 1.0
     return np.round(vector * (127 / largest)).astype(np.int8).tobytes()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from memory_mcp.errors import Conflict
 from memory_mcp.models import Kind
 from memory_mcp.storage.driver import Connection
-from memory_mcp.storage.filters import to_ms
+from memory_mcp.storage.filters import in_time, to_ms
 from memory_mcp.storage.protocol import Coordinates, Draft
 from memory_mcp.storage.sessions import find_session, namespace_number
 from memory_mcp.tokens import digest
@@ -44,12 +44,12 @@ def same_text(connection: Connection, namespace: int, memory: TextIn, now: int) 
     Under two keys the same words are two memories, and one whose time is up is none any more.
     """
     found = connection.execute(
-        """
-        select row from memory
-        where namespace = :namespace and digest = :digest and state = 'active'
-          and kind not in ('turn', 'episode') and (kind = 'document') = (:kind = 'document')
-          and (key = :key or key = '' or :key = '') and (pinned or expires_at is null or expires_at > :now)
-        order by key = :key desc, row limit 1
+        f"""
+        select m.row from memory m
+        where m.namespace = :namespace and m.digest = :digest and m.state = 'active'
+          and m.kind not in ('turn', 'episode') and (m.kind = 'document') = (:kind = 'document')
+          and (m.key = :key or m.key = '' or :key = '') and {in_time(":now")}
+        order by m.key = :key desc, m.row limit 1
         """,
         memory._asdict() | {"namespace": namespace, "now": now},
     ).fetchone()

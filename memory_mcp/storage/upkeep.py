@@ -7,7 +7,7 @@ from memory_mcp.models import Stats
 from memory_mcp.storage.audit import EXPIRE
 from memory_mcp.storage.driver import Connection, Error
 from memory_mcp.storage.episodes import PENDING
-from memory_mcp.storage.filters import KINDS, STATES, TIME_IS_UP, TRUSTS, place_in, to_ms
+from memory_mcp.storage.filters import KINDS, STATES, TRUSTS, place_in, time_is_up, to_ms
 from memory_mcp.storage.place import parts
 from memory_mcp.storage.protocol import Check
 from memory_mcp.storage.records import from_ms_or_none
@@ -66,7 +66,7 @@ def lease(connection: Connection, name: str, owner: str, now: datetime, duration
 def expired(connection: Connection, now: datetime, limit: int) -> list[str]:
     """Name what is past its time: not pinned, and no turn of a session that is still to be summarized."""
     found = connection.execute(
-        f"select m.id from memory m where {TIME_IS_UP.format(now=':now')} order by m.expires_at limit :limit",
+        f"select m.id from memory m where {time_is_up(':now')} order by m.expires_at limit :limit",
         {"now": to_ms(now), "limit": limit},
     ).fetchall()
     return [memory_id for (memory_id,) in found]

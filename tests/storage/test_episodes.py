@@ -3,9 +3,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from drafts import NOW, draft, episode, turn, vectors
+from drafts import NOW, draft, episode, found_by, healthy, turn, vectors
 
-from memory_mcp.models import Action, Filter, Outcome, PendingSession, State
+from memory_mcp.models import Action, Filter, Outcome, PendingSession, Source, State, Trust
 from memory_mcp.storage import SqliteStore, driver
 
 pytestmark = pytest.mark.anyio
@@ -42,6 +42,32 @@ async def test_the_same_summary_again_is_the_same_episode(store: SqliteStore):
     assert await store.pending_sessions([], 10) == []
 
 
+async def test_what_is_newly_said_of_the_same_summary_is_taken_over(store: SqliteStore):
+    first, _ = await store.write_episode(episode("Summary."), None, [], door="mcp")
+    actions = (Action("bash", True, "d1", 1.5),)
+    again = episode("Summary.")
+    again = replace(again, memory=replace(again.memory, tags=("harbour",)))
+    told = replace(again, outcome=Outcome.FAILURE, trigger="end of session", actions=actions)
+    second, _ = await store.write_episode(told, None, [], door="mcp")
+    assert second.memory.id == first.memory.id
+    assert (second.outcome, second.trigger, second.actions) == (Outcome.FAILURE, "end of session", actions)
+    assert second.memory.tags == ("harbour",)
+    assert await found_by(store, "harbour") == [first.memory.id]
+    third, _ = await store.write_episode(
+        replace(episode("Summary."), actions=(Action("edit", False),)), None, [], door="mcp"
+    )
+    assert third == second
+    assert await healthy(store)
+
+
+async def test_an_untrusted_telling_of_the_same_summary_changes_nothing_about_it(store: SqliteStore):
+    first, _ = await store.write_episode(episode("Summary."), None, [], door="mcp")
+    again = episode("Summary.")
+    outside = replace(again.memory, tags=("new",), source=Source.TOOL, trust=Trust.UNTRUSTED)
+    told = replace(again, memory=outside, outcome=Outcome.FAILURE, trigger="a page", actions=(Action("bash", True),))
+    assert (await store.write_episode(told, None, [], door="mcp"))[0] == first
+
+
 async def test_another_summary_of_the_session_replaces_the_earlier_one(store: SqliteStore):
     first, _ = await store.write_episode(episode("Early summary."), vectors(1), [], door="mcp")
     second, _ = await store.write_episode(episode("Later summary."), vectors(2), [], door="mcp")
@@ -64,6 +90,14 @@ async def test_sessions_with_turns_that_no_summary_covers_are_pending(store: Sql
     assert [one.session_id for one in await store.pending_sessions([], 10)] == ["s2"]
     await store.write([turn("d")], door="hook")
     assert [one.turns for one in await store.pending_sessions([], 1)] == [1]
+
+
+async def test_sessions_that_are_pending_are_counted_as_they_are_listed(store: SqliteStore):
+    [only] = await store.write([turn("a")], door="hook")
+    await store.write([draft("keeps the session", session_id="s1")], door="hook")
+    await store.set_state([only.id], State.ARCHIVED, now=NOW, door="cli")
+    assert await store.pending_sessions([], 10) == []
+    assert (await store.stats()).pending_sessions == 0
 
 
 async def test_the_newest_episodes_come_first_and_filters_hold(store: SqliteStore):

@@ -1,5 +1,6 @@
 import asyncio
 import os
+import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -71,14 +72,33 @@ async def test_a_write_that_fails_leaves_nothing_and_holds_no_lock(database: Dat
     assert await contents(database) == []
 
 
-async def test_a_cancelled_write_is_wholly_there_or_wholly_absent_and_does_not_disturb_the_next(database: Database):
-    together = [draft("first half"), draft("second half")]
-    for _ in range(20):
-        writing = asyncio.ensure_future(database.write(memories.write, together, ACT))
-        await asyncio.sleep(0)
-        writing.cancel()
+async def test_a_write_that_is_cancelled_half_way_is_wholly_there(database: Database):
+    inside, go_on = threading.Event(), threading.Event()
+
+    def held(at: driver.Connection) -> None:
+        memories.write(at, [draft("first half")], ACT)
+        inside.set()
+        go_on.wait()
+        memories.write(at, [draft("second half")], ACT)
+
+    writing = asyncio.ensure_future(database.write(held))
+    await asyncio.to_thread(inside.wait)
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert await contents(database) == []
+    go_on.set()
     await database.write(memories.write, [draft("afterwards")], ACT)
-    assert sorted(await contents(database)) in (["afterwards"], ["afterwards", "first half", "second half"])
+    assert await contents(database) == ["afterwards", "second half", "first half"]
+
+
+async def test_a_write_that_is_cancelled_before_it_begins_is_wholly_absent(database: Database):
+    writing = asyncio.ensure_future(database.write(memories.write, [draft("never")], ACT))
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    await database.write(memories.write, [draft("afterwards")], ACT)
+    assert await contents(database) == ["afterwards"]
 
 
 async def test_a_closed_store_says_that_it_is_closed(path: Path):

@@ -61,7 +61,7 @@ async def test_a_rebuild_that_fails_half_way_changes_nothing(store: SqliteStore,
 
 
 async def test_a_lost_index_is_made_again_from_the_texts(store: SqliteStore, path: Path):
-    """B12: counts before and after agree; DESIGN law 1."""
+    """B12: counts before and after agree."""
     ids = await write(store, *(draft(f"kettle {number}", seed=number) for number in range(20)))
     other = driver.connect(path)
     other.execute("insert into fulltext (fulltext) values ('delete-all')")

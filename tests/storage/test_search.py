@@ -9,9 +9,10 @@ from drafts import NOW, draft, turn, vectors, write
 
 from memory_mcp.models import Filter, Kind, Source, State, Trust
 from memory_mcp.storage import SqliteStore
+from memory_mcp.storage.database import Database
 from memory_mcp.storage.filters import clause, is_narrow, narrow
 from memory_mcp.storage.protocol import Evidence, Probe
-from memory_mcp.storage.search import EXACT_UP_TO, quantise, sign_bits
+from memory_mcp.storage.search import EXACT_UP_TO, TOKENIZER, quantise, sign_bits
 
 pytestmark = pytest.mark.anyio
 
@@ -189,6 +190,22 @@ async def test_words_are_looked_for_until_enough_pass_the_filter(store: SqliteSt
 def test_what_the_integers_beside_the_vectors_can_answer_needs_no_other_condition(where: Filter):
     assert is_narrow(where)
     assert narrow(where)[0].count(" and ") == clause(where)[0].count(" and ")
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [("Where is it?", True), ("どこですか？」", True), ('"Where?" ', True), ("Where? There.", False), ("", False)],
+)
+async def test_a_candidate_tells_whether_it_asks(store: SqliteStore, text: str, asked: bool):
+    await write(store, draft(f"the kettle {text}"))
+    assert (await gather(store, "kettle")).asks.tolist() == [asked]
+
+
+async def test_terms_are_cut_as_the_index_cuts_them(database: Database):
+    [sql] = await database.read(
+        lambda at: at.execute("select sql from sqlite_master where name = 'fulltext'").fetchone()
+    )
+    assert f'tokenize = "{TOKENIZER}"' in sql
 
 
 # ---- vectors as bytes ----------------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from drafts import MODEL, NOW, draft, episode, turn
+from drafts import MODEL, NOW, draft, episode, healthy, turn, vectors, write
 
 from memory_mcp.models import Filter
 from memory_mcp.storage import SqliteStore, driver, open_store
+from memory_mcp.storage.database import Database
 from memory_mcp.storage.protocol import Probe
 
 pytestmark = pytest.mark.anyio
@@ -35,6 +36,39 @@ async def test_only_what_is_past_its_time_and_needed_by_nobody_expires(store: Sq
     await store.write_episode(episode("Summary.", session_id="s2", covered_through=1), None, [], door="cli")
     assert set(await store.expired(NOW, 10)) == {ids[0], ids[5]}
     assert len(await store.expired(NOW, 1)) == 1
+
+
+async def test_a_turn_that_waits_for_its_summary_is_found_though_its_time_is_up(store: SqliteStore):
+    past = NOW - timedelta(days=1)
+    [waiting, gone] = await write(
+        store, turn("a kettle", expires_at=past), draft("another kettle", expires_at=past, seed=1)
+    )
+    where = Filter(now=NOW)
+    for terms, seeds in ((("kettle",), ()), ((), (0,))):
+        evidence = await store.search(Probe(vectors(*seeds) if seeds else None, terms, where))
+        assert [one.id for one in (await store.rows(evidence.rows.tolist())).values()] == [waiting]
+    assert [one.id for one in (await store.page(where, 9)).memories] == [waiting]
+    await store.write_episode(episode("Summary.", covered_through=1), None, [], door="cli")
+    assert set(await store.expired(NOW, 9)) == {waiting, gone}
+    assert waiting not in [one.id for one in (await store.page(where, 9)).memories]
+
+
+async def test_what_went_because_its_time_was_up_is_counted(store: SqliteStore):
+    one, two, three = await write(store, draft("one"), draft("two"), draft("three"))
+    hour = timedelta(hours=1)
+    await store.forget([one], now=NOW, door="cli")
+    await store.forget([two, three], now=NOW + hour, door="background", cascade=False)
+    assert [await store.expired_since(at) for at in (NOW, NOW + hour)] == [2, 0]
+
+
+async def test_a_check_of_the_whole_file_does_not_hold_up_a_write(database: Database):
+    """On a big file it takes long, so the writer is asked about the words alone."""
+    store = SqliteStore(database, lambda: NOW, timedelta())
+    asked: list[str] = []
+    await database.maintain(lambda at: at.set_trace_callback(asked.append))
+    assert await healthy(store)
+    assert "integrity-check" in " ".join(asked)
+    assert "integrity_check" not in " ".join(asked)
 
 
 async def test_the_secret_is_the_files_own_and_stays(store: SqliteStore, path: Path, tmp_path: Path):
@@ -86,6 +120,13 @@ async def test_every_write_leaves_a_line_in_the_audit_without_content(store: Sql
         ("delete from vec_full where sentence = 1", "1 sentences have sign bits but no full vector"),
         ("pragma foreign_keys = off; delete from memory where row = 1", "1 sentences belong to no memory"),
         ("update vec_bits set namespace = 9 where memory = 1", "1 sentences are filed under another namespace"),
+        (
+            "update vec_bits set state = 1 where memory = 1",
+            "1 sentences are filed under another namespace, kind, state",
+        ),
+        ("update vec_bits set kind = 9 where memory = 2", "1 sentences are filed under another"),
+        ("update vec_bits set trust = 1 where memory = 2", "1 sentences are filed under another"),
+        ("update vec_bits set created_at = created_at + 1", "2 sentences are filed under another"),
     ],
 )
 async def test_a_check_names_what_does_not_agree(store: SqliteStore, path: Path, harm: str, problem: str):

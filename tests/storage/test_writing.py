@@ -4,10 +4,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from drafts import MODEL, NOW, draft, found_by, healthy, turn, vectors, write
+from drafts import NOW, draft, found_by, healthy, turn, vectors, write
 
 from memory_mcp.errors import Conflict, NotFound
-from memory_mcp.models import Filter, Kind, ModelIdentity, Source, State, Trust, new_id
+from memory_mcp.models import Filter, Kind, Source, State, Trust, new_id
 from memory_mcp.storage import SqliteStore, driver
 from memory_mcp.storage.protocol import Coordinates
 
@@ -305,6 +305,21 @@ async def test_untrusted_text_does_not_replace_what_is_trusted(store: SqliteStor
     assert [one.content for one in (await store.page(Filter(), 10)).memories] == ["Oslo"]
 
 
+async def test_untrusted_text_that_repeats_a_trusted_memory_changes_nothing_but_its_time(store: SqliteStore):
+    told = draft("Oslo", importance=0.4, confidence=0.5, expires_at=NOW + timedelta(days=1))
+    [trusted] = await write(store, told)
+    before = (await store.get([trusted]))[0]
+    outside = draft(
+        "Oslo", kind=Kind.PREFERENCE, key="home", importance=1.0, confidence=1.0, pinned=True, tags=("new",),
+        valid_from=NOW, valid_to=NOW, source=Source.TOOL, trust=Trust.UNTRUSTED,
+    )  # fmt: skip
+    [again] = await store.write([outside], door="mcp")
+    assert (again.id, again.duplicate) == (trusted, True)
+    after = (await store.get([trusted]))[0]
+    assert replace(after, updated_at=before.updated_at) == before
+    assert await healthy(store)
+
+
 async def test_untrusted_text_replaces_untrusted_text_and_is_replaced_by_trusted(store: SqliteStore):
     outside = {"key": "home", "source": Source.TOOL, "trust": Trust.UNTRUSTED}
     ids = await write(store, draft("Rome", **outside), draft("Bern", **outside), draft("Oslo", key="home"))
@@ -343,41 +358,6 @@ async def test_twenty_versions_of_one_memory_leave_one_live_one_and_no_strays(st
     assert [name for name, _ in await store.similar(vectors(7), Filter(), 0.5, 3)] == [last]
     assert (await store.check()).counts["sentences"] == 20
     assert await healthy(store)
-
-
-# ---- vectors later -------------------------------------------------------------------------------------------------
-
-
-async def test_a_memory_without_vectors_is_found_by_words_and_waits_for_them(store: SqliteStore):
-    """B32: a missing vector is visible, mended, and does not hide the text."""
-    ids = await write(store, draft("one harbour"), replace(draft("two harbours"), vectors=None))
-    assert set(await found_by(store, "harbour")) == set(ids)
-    assert (await store.stats()).awaiting_vectors == 1
-    [waiting] = await store.unembedded(10)
-    assert waiting.id == ids[1]
-    assert await store.put_vectors([(waiting.id, vectors(5)), (new_id(), vectors(6))]) == 1
-    assert await store.unembedded(10) == []
-    assert (await store.similar(vectors(5), Filter(), 0.9, 10))[0][0] == waiting.id
-    assert await healthy(store)
-
-
-async def test_vectors_of_another_model_are_refused_and_nothing_is_lost(store: SqliteStore):
-    """B13: a change of model never mixes vectors."""
-    [memory_id] = await write(store, draft("kept"))
-    assert not await store.use_model(ModelIdentity("wider", "1" * 64, 128), now=NOW)
-    assert not await store.use_model(ModelIdentity("same width", "2" * 64, MODEL.dimension), now=NOW)
-    wide = vectors(1).repeat(2, axis=1)
-    [other] = await write(store, replace(draft("stored meanwhile"), vectors=wide))
-    assert [one.id for one in await store.unembedded(10)] == [other]
-    assert await store.put_vectors([(other, wide)]) == 0
-    assert (await store.get([memory_id]))[0].content == "kept"
-    assert (await store.check()).counts["sentences"] == 1
-
-
-async def test_another_model_may_come_while_there_are_no_vectors(store: SqliteStore):
-    await write(store, replace(draft("text"), vectors=None))
-    assert await store.use_model(ModelIdentity("another", "3" * 64, 128), now=NOW)
-    assert (await store.stats()).model == "another"
 
 
 # ---- bad rows ------------------------------------------------------------------------------------------------------
