@@ -31,10 +31,16 @@ def write_all(connection: Connection, drafts: Sequence[Draft], now: int) -> list
 
 
 def _write_one(connection: Connection, draft: Draft, now: int, twin: int | None) -> Written:
-    """Write one draft, or reinforce its twin. A twin that is history or archived stays as it is."""
+    """Write one draft, or reinforce its twin.
+
+    A twin that is history or archived stays as it is; a trusted one that untrusted text repeats was seen, and no more.
+    """
     twin = twin or find_twin(connection, draft, now)
     named = rows_of(connection, draft.supersedes)
     if twin and not _is_active(connection, twin):
+        return Written(*ids_of(connection, [twin]), duplicate=True)
+    if twin and not may_change(connection, twin, draft.memory):
+        touch(connection, twin, now)
         return Written(*ids_of(connection, [twin]), duplicate=True)
     holder = slots.holder_of(connection, draft.memory)
     if holder and holder.row not in (twin, *named) and draft.memory.created_at < holder.learned:
@@ -182,14 +188,10 @@ def ids_of(connection: Connection, rows: Sequence[int]) -> tuple[str, ...]:
 def _reinforce(connection: Connection, row: int, draft: Draft, now: int) -> int:
     """Let a repeated text count: tags and links are added, what is stronger or explicit takes effect.
 
-    Its time to live never gets shorter, and its source and trust stay: who repeats a text does not vouch for it. What
-    an untrusted source repeats of a trusted memory says that it was seen, and no more.
+    Its time to live never gets shorter, and its source and trust stay: who repeats a text does not vouch for it.
     """
     memory = draft.memory
-    if may_change(connection, row, memory):
-        _take_over(connection, row, memory, now)
-    else:
-        touch(connection, row, now)
+    _take_over(connection, row, memory, now)
     if connection.execute("select embedded_by is null from memory where row = :row", {"row": row}).fetchone()[0]:
         vectors.put(connection, row, draft.vectors, draft.model)
     return row

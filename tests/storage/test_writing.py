@@ -313,8 +313,10 @@ async def test_untrusted_text_that_repeats_a_trusted_memory_changes_nothing_but_
         "Oslo", kind=Kind.PREFERENCE, key="home", importance=1.0, confidence=1.0, pinned=True, tags=("new",),
         valid_from=NOW, valid_to=NOW, source=Source.TOOL, trust=Trust.UNTRUSTED,
     )  # fmt: skip
+    [holder] = await write(store, draft("Rome", key="home", source=Source.TOOL, trust=Trust.UNTRUSTED))
     [again] = await store.write([outside], door="mcp")
-    assert (again.id, again.duplicate) == (trusted, True)
+    assert (again.id, again.duplicate, again.superseded) == (trusted, True, ())
+    assert (await store.get([holder]))[0].state is State.ACTIVE
     after = (await store.get([trusted]))[0]
     assert replace(after, updated_at=before.updated_at) == before
     assert await healthy(store)
