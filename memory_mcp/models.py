@@ -365,8 +365,8 @@ class Forgotten:
     `resummarize` are sessions whose summary lost a source and must be made again.
 
     `verification`: clean (the file was scanned and nothing is left), pending (a reader blocks; finished at the next
-    start), residue (still found), unverified (the file is encrypted or unreadable, or the text too short to be told from
-    chance); `detail` says it in a sentence.
+    start), residue (still found), unverified (the file is encrypted or unreadable, or the text too short to be told
+    from chance); `detail` says it in a sentence.
     """
 
     ids: tuple[str, ...]

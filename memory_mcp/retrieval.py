@@ -45,7 +45,7 @@ class Ranked:
     salience: float
 
 
-def rank(evidence: Evidence, question: str, *, ceiling: float, now: datetime, limit: int = 200) -> list[Ranked]:
+def rank(evidence: Evidence, question: str, *, ceiling: float, now: datetime, limit: int = 100) -> list[Ranked]:
     """Order the candidates of a question, best first, at most `limit`. `ceiling` is the model's cosine scale."""
     if not len(evidence.rows):
         return []

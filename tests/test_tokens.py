@@ -161,3 +161,8 @@ def test_texts_that_differ_in_anything_that_can_matter_are_no_duplicates(one, ot
 )
 def test_a_near_match_says_what_differs(old, new, expected):
     assert differs(old, new) == expected
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=60))
+def test_ascii_text_gives_the_tokens_that_it_gives_among_other_text(text: str):
+    assert [*index_tokens(text).split(), "é"] == index_tokens(f"{text} é").split()
