@@ -46,15 +46,17 @@ class Writer(threading.Thread):
 
 
 def present(path: Path) -> set[str]:
-    """List every memory of the file by the command line, page by page."""
+    """List every memory of the file through a new server, page by page."""
     found: set[str] = set()
-    cursor = ""
-    while True:
-        answer = _command(path, "list", "--json", "--limit", "50", *(["--cursor", cursor] if cursor else []))
-        found |= {memory["id"] for memory in answer["memories"]}
-        cursor = answer.get("next_cursor", "")
-        if not cursor:
-            return found
+    with Host(MEMORY_MCP_DB=path) as host:
+        host.initialize()
+        cursor = ""
+        while True:
+            answer = host.call("recall", kinds=["fact"], limit=50, max_tokens=20_000, cursor=cursor)
+            found |= {hit["id"] for hit in answer["hits"]}
+            cursor = answer.get("next_cursor", "")
+            if not cursor:
+                return found
 
 
 def recover(path: Path, patience: float = 300.0) -> None:
@@ -81,13 +83,6 @@ def healthy(path: Path) -> bool:
     if done.returncode:
         print(done.stdout)
     return done.returncode == 0
-
-
-def _command(path: Path, *arguments: str) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-m", "memory_mcp", "--db", str(path), *arguments], capture_output=True, check=True, text=True
-    )
-    return json.loads(done.stdout)
 
 
 def together(path: Path, writes: int) -> dict[str, Any]:
