@@ -220,13 +220,3 @@ def is_cjk(text: str) -> bool:
     """
     unspaced = len(_UNSPACED.findall(text))
     return unspaced * 2 > sum(map(str.isalpha, text)) - unspaced
-
-
-def count_tokens(text: str) -> int:
-    """Estimate how many tokens a language model makes of a text.
-
-    An assumption, not a tokenizer: four ASCII characters a token (what providers give for English), one token
-    for any other character (on the safe side for Japanese and emoji).
-    """
-    plain = len(text.encode("ascii", "ignore"))
-    return -(-plain // 4) + len(text) - plain

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_mcp.text import LONG, SHORT, asks, count_tokens, excerpt, is_cjk, sentences
+from memory_mcp.text import LONG, SHORT, asks, excerpt, is_cjk, sentences
 
 TEXTS = st.text() | st.text("ab .!?。、「」\n　猫ก👩\u200d\u0301é,5", max_size=600)
 
@@ -167,7 +167,3 @@ def test_any_other_text_does_not_ask(text):
 )
 def test_japanese_is_counted_in_characters_and_spaced_scripts_in_words(text, expected):
     assert is_cjk(text) is expected
-
-
-def test_tokens_are_estimated_at_four_ascii_characters_or_one_other():
-    assert [count_tokens(text) for text in ("", "abcd", "abcde", "猫が", "abcd猫")] == [0, 1, 2, 2, 2]

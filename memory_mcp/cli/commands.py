@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # --help must not wait for the libraries behind it
 NOTHING_YET = 'No memories yet. Try: memory-mcp store "I take my coffee without milk"'
 NOTHING_FOUND = "Nothing fits. Try other words, fewer filters, or: memory-mcp list"
 
-SEARCHED = "The file was searched: nothing of it is left."
 
 WHOLE = 20_000
 """Tokens: a person's terminal has no context window to spare, so the limit alone says how much is shown."""
@@ -216,7 +215,7 @@ def _told_of_forgotten(outcome: Forgotten) -> list[str]:
     return [
         *(f"Forgot {memory_id}." for memory_id in outcome.ids),
         *(f"Forgot {memory_id}, which hung on it." for memory_id in outcome.cascaded),
-        outcome.detail or SEARCHED,
+        *filter(None, [outcome.detail]),
     ]
 
 
