@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from memory_mcp.config import Settings
 from memory_mcp.embedding import Embeddings, load_embedder
@@ -14,6 +15,7 @@ from memory_mcp.finding import Accesses, Finder
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import utc_now
 from memory_mcp.service import MemoryService
+from memory_mcp.sessions import Sessions
 from memory_mcp.storage import open_store
 from memory_mcp.summarizers import ExtractiveSummarizer
 
@@ -35,17 +37,18 @@ async def open_memory(
     store = await open_store(settings.db, key=settings.encryption_key(), now=now)
     embeddings = Embeddings(load_embedder(settings.model))
     meaning = Meaning(store, embeddings, patient=not serves)
+    summarizer = ExtractiveSummarizer(partial(embeddings.embed, wait=not serves))
     memory = MemoryService(
         store,
         meaning,
         embeddings,
-        ExtractiveSummarizer(partial(embeddings.embed, wait=not serves)),
+        Sessions(store, meaning, summarizer, settings, now, door),
         settings,
         now,
         Finder(store, meaning, settings, now, Accesses()),
         door,
     )
-    tasks = (_repeat(memory.maintain), _catch_up(memory)) if serves else ()
+    tasks = _upkeep(memory) if serves else ()
     upkeep = [asyncio.create_task(task) for task in tasks]
     if serves:
         embeddings.start()
@@ -62,6 +65,14 @@ async def open_memory(
         finally:
             await embeddings.close()
             await store.close()
+
+
+def _upkeep(memory: MemoryService) -> Iterator[Coroutine[Any, Any, None]]:
+    """What a server does besides answering. Sessions are summarized unasked only by an engine somebody chose."""
+    yield _repeat(memory.maintain)
+    yield _catch_up(memory)
+    if memory.settings.summarizer != "host":
+        yield _repeat(partial(memory.summarize_pending, only_due=True))
 
 
 async def _catch_up(memory: MemoryService) -> None:

@@ -1,5 +1,6 @@
 """What a person can set, read once from the environment."""
 
+import os
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -23,16 +24,7 @@ PROFILES: dict[str, dict[Kind, int | None]] = {
     "never": dict.fromkeys(DEFAULT_LIFETIMES),
 }
 
-_SWITCH = {
-    "on": True,
-    "true": True,
-    "yes": True,
-    "1": True,
-    "off": False,
-    "false": False,
-    "no": False,
-    "0": False,
-}
+_SWITCH = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off"}
 
 MAX_CONTENT = 16_000
 MAX_QUERY = 4_000
@@ -79,17 +71,32 @@ class Settings(BaseModel):
         "",
         description="Time zone in which dates are read and shown, such as `Asia/Tokyo`; else the system's.",
     )
-    capture: bool = Field(
-        False,
-        description="`on`: hooks may keep the turns of conversations. No hook is part of this version yet.",
+    capture: Literal["off", "on", "tools"] = Field(
+        "off",
+        description="`on`: hooks keep what was said; `tools`: and what tools printed, as untrusted text.",
+    )
+    exclude: tuple[Path, ...] = Field(
+        (),
+        description="Folders in or below which nothing is captured, separated as in `PATH`.",
     )
     ttl: dict[Kind, int | None] = Field(
         default_factory=lambda: dict[Kind, int | None](DEFAULT_LIFETIMES),
         description="Days to live by kind, such as `turn=30,episode=365`, or `lean`; `never` for no end.",
     )
-    summarizer: Literal["host", "extractive"] = Field(
+    summarizer: Literal["host", "extractive", "anthropic"] = Field(
         "host",
-        description="Who summarizes bare messages: both names mean the extractive summarizer of this machine, for now.",
+        description="Who summarizes what the assistant did not: `host` waits for it, `extractive` quotes on this machine,"
+        " `anthropic` sends the conversation to Anthropic (needs `ANTHROPIC_API_KEY`). The last two work unasked.",
+    )
+    anthropic_model: str = Field(
+        "claude-haiku-5-5",
+        description="The model that `anthropic` asks.",
+    )
+    anthropic_daily_usd: float = Field(
+        0.50,
+        ge=0,
+        allow_inf_nan=False,
+        description="What `anthropic` may cost a day, in US dollars.",
     )
     key_file: Path | None = Field(
         None,
@@ -106,13 +113,20 @@ class Settings(BaseModel):
 
     @field_validator("db", "key_file")
     @classmethod
-    def _absolute(cls, path: Path | None) -> Path | None:
-        if path and "${" in str(path):
-            raise ValueError(f"{str(path)[:QUOTED]} still holds a ${{...}} that nobody filled in; write the path out")
-        try:
-            return path.expanduser().absolute() if path else path
-        except RuntimeError as error:
-            raise ValueError(f"the home folder in {str(path)[:QUOTED]} is not known; write the path out") from error
+    def _resolved(cls, path: Path | None) -> Path | None:
+        return _absolute(path) if path else path
+
+    @field_validator("exclude", mode="before")
+    @classmethod
+    def _folders(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(folder.strip() for folder in value.split(os.pathsep) if folder.strip())
+
+    @field_validator("exclude")
+    @classmethod
+    def _resolved_folders(cls, folders: tuple[Path, ...]) -> tuple[Path, ...]:
+        return tuple(map(_absolute, folders))
 
     @field_validator("namespace")
     @classmethod
@@ -131,11 +145,12 @@ class Settings(BaseModel):
 
     @field_validator("capture", mode="before")
     @classmethod
-    def _on_or_off(cls, value: object) -> object:
+    def _switched(cls, value: object) -> object:
         word = value.strip().lower() if isinstance(value, str) else value
-        if isinstance(word, str) and word not in _SWITCH:
-            raise ValueError("write on or off")
-        return _SWITCH[word] if isinstance(word, str) else word
+        word = _SWITCH.get(word, word) if isinstance(word, str) else word
+        if word not in ("off", "on", "tools"):
+            raise ValueError("write on or off, or tools")
+        return word
 
     @field_validator("log", "summarizer", mode="before")
     @classmethod
@@ -178,6 +193,15 @@ class Settings(BaseModel):
         """How long a memory of this kind lives; None: for good."""
         days = self.ttl.get(kind)
         return None if days is None else timedelta(days=days)
+
+
+def _absolute(path: Path) -> Path:
+    if "${" in str(path):
+        raise ValueError(f"{str(path)[:QUOTED]} still holds a ${{...}} that nobody filled in; write the path out")
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError as error:
+        raise ValueError(f"the home folder in {str(path)[:QUOTED]} is not known; write the path out") from error
 
 
 def variable(name: str) -> str:

@@ -8,7 +8,7 @@ from memory_mcp import privacy, requests
 from memory_mcp.config import MAX_CONTENT, MAX_NAME, Settings
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Action, Conversation, Episode, KeyFact, Kind, Memory, Message, Source, Trust, new_id
-from memory_mcp.summarizers import Summary
+from memory_mcp.summarizers.protocol import MAX_CHARACTERS, MAX_WORDS, Summary
 from memory_mcp.text import is_cjk
 
 MAX_MESSAGE = 1_000_000
@@ -23,10 +23,6 @@ TELLING = 20
 """Characters from which the same words at the same places are no coincidence; "Yes." at place 5 may be one."""
 
 MAX_SECONDS = 366 * 86_400.0
-MAX_WORDS = 200
-MAX_CHARACTERS = 200
-"""Of Japanese and other text without spaces."""
-
 SPEAKING = {"user": Source.USER, "assistant": Source.AGENT}
 """Roles whose words are kept; system text and tool output are not part of what was said."""
 
@@ -106,7 +102,7 @@ def turn(message: Message, conversation: Conversation, settings: Settings, now: 
 
 def message(turn: Memory) -> Message:
     """Give a kept turn back as the message it was."""
-    roles = {source: role for role, source in SPEAKING.items()}
+    roles = {source: role for role, source in SPEAKING.items()} | {Source.TOOL: "tool"}
     return Message(roles.get(turn.source, "user"), turn.content, turn.speaker, turn.created_at)
 
 
@@ -123,7 +119,7 @@ def episode(
         namespace=conversation.namespace,
         tags=requests.tags(conversation.tags),
         session_id=conversation.session_id,
-        trust=Trust.UNTRUSTED if any(one.trust is Trust.UNTRUSTED for one in turns) else Trust.TRUSTED,
+        trust=_trust(turns, summary),
         created_at=now,
         updated_at=now,
         expires_at=requests.expiry(None, Kind.EPISODE, settings, now),
@@ -133,12 +129,18 @@ def episode(
         started_at=started_at,
         ended_at=ended_at,
         trigger=conversation.trigger,
-        outcome=conversation.outcome,
+        outcome=conversation.outcome or summary.outcome,
         lessons=lessons,
         actions=conversation.actions,
         engine=summary.engine,
         covered_through=max((one.sequence or 0 for one in turns), default=0),
     )
+
+
+def _trust(turns: Sequence[Memory], summary: Summary) -> Trust:
+    """Trust a summary as what it was made of: our summarizers do not read what tools printed, a host's model did."""
+    read = (one.trust for one in turns if summary.engine == "host" or one.source is not Source.TOOL)
+    return Trust.UNTRUSTED if Trust.UNTRUSTED in read else Trust.TRUSTED
 
 
 def _told(summary: str, lessons: Sequence[str]) -> str:

@@ -74,6 +74,14 @@ class Meaning:
         ends = np.cumsum([len(own) for own in texts])
         return np.split(vectors, ends[:-1])
 
+    async def of_new(self, memories: Sequence[Memory], now: datetime) -> tuple[Sequence[Vectors | None], str]:
+        """Embed memories about to be written, or say in a notice why their vectors come later."""
+        try:
+            return await self.of_memories(memories, now=now), self._store.vector_problem
+        except EmbedderUnavailable as error:
+            none: list[Vectors | None] = [None] * len(memories)
+            return none, f"Saved. {error}"
+
     async def _accept(self, now: datetime) -> None:
         """Refuse a model that the file's vectors were not made by. Another process may have begun with one."""
         identity = self._embeddings.identity

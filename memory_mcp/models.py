@@ -216,7 +216,10 @@ class Query:
 
 @dataclass(frozen=True)
 class KeyFact:
-    """A memory distilled from a conversation by whoever summarized it."""
+    """A memory distilled from a conversation by whoever summarized it.
+
+    `evidence` are the places, from 0, of the messages that it was taken from; () when nobody knows.
+    """
 
     content: str
     kind: Kind = Kind.FACT
@@ -224,6 +227,7 @@ class KeyFact:
     confidence: float | None = None
     key: str = ""
     supersedes: tuple[str, ...] = ()
+    evidence: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -394,12 +398,20 @@ class ModelIdentity:
 
 @dataclass(frozen=True)
 class PendingSession:
-    """A session whose kept turns are not all covered by a summary."""
+    """A session whose kept turns are not all covered by a summary.
+
+    `turns` is 0 where a summary lost a source and must be made again. `ended_at` is None while the session may go on;
+    `failures` counts the summaries that failed since the last turn, the last one at `failed_at` for `reason`.
+    """
 
     session_id: str
     namespace: str
     turns: int
     last_at: datetime
+    ended_at: datetime | None = None
+    failures: int = 0
+    failed_at: datetime | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 
-from anyio import to_thread
-
-from memory_mcp import conversations, dates, privacy, requests, selection
+from memory_mcp import dates, privacy, requests, selection
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.context import room
 from memory_mcp.embedding import Embeddings
-from memory_mcp.errors import EmbedderUnavailable, InvalidInput, NotFound, StoreUnavailable
+from memory_mcp.errors import EmbedderUnavailable, NotFound, StoreUnavailable
 from memory_mcp.finding import Finder
+from memory_mcp.likeness import near
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import (
     Conversation,
@@ -26,7 +25,6 @@ from memory_mcp.models import (
     Recall,
     Revision,
     Selection,
-    Similar,
     State,
     Stats,
     Stored,
@@ -35,15 +33,11 @@ from memory_mcp.models import (
     new_id,
 )
 from memory_mcp.selection import Chosen
+from memory_mcp.sessions import Attempt, Sessions
 from memory_mcp.storage.protocol import Check, Draft, Page, Store, Vectors
-from memory_mcp.summarizers import Summarizer, Summary
-from memory_mcp.text import excerpt
-from memory_mcp.tokens import differs
+from memory_mcp.summarizers import Progress, no_progress
 
 SAMPLE = 10
-SIMILAR_ABOVE_CEILING = 0.18
-"""Near matches begin here above a model's ceiling: .75 for USE, .80 for MiniLM (docs/decisions.md, Duplicates)."""
-
 SESSION_SHOWS = 50
 LEASE = timedelta(minutes=1)
 ALL_STATES = tuple(State)
@@ -59,7 +53,7 @@ class MemoryService:
     db: Store
     meaning: Meaning
     embeddings: Embeddings
-    summarizer: Summarizer
+    sessions: Sessions
     settings: Settings
     now: Callable[[], datetime]
     finder: Finder
@@ -84,8 +78,8 @@ class MemoryService:
         memory, notices = requests.new_memory(new, self.settings, now)
         memory = replace(memory, derived_from=requests.ids(new.derived_from))
         memory = replace(memory, trust=await self._derived_trust(memory))
-        vectors, problem = await self._vectors([memory], now)
-        near = await self._similar(memory, vectors[0], now)
+        vectors, problem = await self.meaning.of_new([memory], now)
+        alike = await near(self.db, self.meaning, memory, vectors[0], now)
         made_by = self.meaning.identity
         draft = Draft(memory, vectors[0], supersedes=requests.ids(new.supersedes), model=made_by)
         [written] = await self.db.write([draft], door=self.door)
@@ -93,7 +87,7 @@ class MemoryService:
             id=written.id,
             status=written.status,
             superseded=written.superseded,
-            similar=tuple(one for one in near if one.id not in (written.id, *written.superseded)),
+            similar=tuple(one for one in alike if one.id not in (written.id, *written.superseded)),
             notice=" ".join(filter(None, (*notices, problem))),
         )
 
@@ -104,26 +98,6 @@ class MemoryService:
             raise NotFound("derived_from names a memory that does not exist. Nothing was saved.")
         return privacy.trust_of(memory.source, (origin.trust for origin in origins))
 
-    async def _vectors(self, memories: Sequence[Memory], now: datetime) -> tuple[Sequence[Vectors | None], str]:
-        """Embed memories, or say why their vectors come later."""
-        try:
-            return await self.meaning.of_memories(memories, now=now), self.db.vector_problem
-        except EmbedderUnavailable as error:
-            none: list[Vectors | None] = [None] * len(memories)
-            return none, f"Saved. {error}"
-
-    async def _similar(self, memory: Memory, vectors: Vectors | None, now: datetime) -> tuple[Similar, ...]:
-        """Find near matches in the same namespace; a conversation's turns have none worth telling."""
-        if vectors is None or memory.kind is Kind.TURN or self.db.vector_problem:
-            return ()
-        kinds = tuple(kind for kind in Kind if kind not in (Kind.TURN, Kind.EPISODE, Kind.DOCUMENT))
-        where = Filter(namespaces=(memory.namespace,), kinds=kinds, now=now)
-        near = await self.db.similar(vectors, where, self.meaning.ceiling + SIMILAR_ABOVE_CEILING, 3)
-        found = await self.db.get([memory_id for memory_id, _ in near])
-        return tuple(
-            Similar(one.id, excerpt(one.content, (), 200), differs(one.content, memory.content)) for one in found
-        )
-
     async def recall(self, query: Query) -> Recall:
         """Find what fits a question; without one, list by filters or give the briefing (mode 'briefing').
 
@@ -133,46 +107,20 @@ class MemoryService:
 
     # ---- summarize ---------------------------------------------------------------------------------------------
 
-    async def summarize(self, conversation: Conversation) -> Summarized:
+    async def summarize(self, conversation: Conversation, progress: Progress = no_progress) -> Summarized:
         """Turn one session into an episode and its key facts; messages are kept verbatim as turns.
 
-        Raises `InvalidInput`, `SummaryFailed` (nothing to summarize), `StoreUnavailable`; then nothing was saved.
+        Raises as `Sessions.summarize` does.
         """
-        conversations.require_bounded(conversation)
-        now = self.now()
-        lessons, reworded = conversations.lessons(conversation.lessons)
-        asked = replace(self._named(conversation), lessons=lessons)
-        kept = await self.db.turns(asked.session_id, asked.namespace)
-        said, notices = await to_thread.run_sync(conversations.spoken, asked.messages)
-        said = conversations.unseen(kept, said)
-        turns = [conversations.turn(message, asked, self.settings, now) for message in said]
-        summary = await self._summary(asked, [*kept, *turns])
-        episode = conversations.episode(asked, summary, [*kept, *turns], self.settings, now)
-        facts, more = self._key_facts(asked, summary, episode, now)
-        texts = [*turns, episode.memory, *(draft.memory for draft in facts)]
-        vectors, problem = await self._vectors(texts, now)
-        made_by = self.meaning.identity
-        written_episode, written = await self.db.write_episode(
-            episode,
-            vectors[len(turns)],
-            [
-                replace(draft, vectors=own, model=made_by)
-                for draft, own in zip(facts, vectors[len(turns) + 1 :], strict=True)
-            ],
-            turns=[Draft(turn, own, model=made_by) for turn, own in zip(turns, vectors, strict=False)],
-            model=made_by,
-            door=self.door,
-        )
-        unrated = await self._rated(asked.useful_ids)
-        told = dict.fromkeys((*notices, *reworded, *more, summary.notice, problem, unrated))
-        same = written_episode.memory.id != episode.memory.id
-        return Summarized(
-            episode=written_episode,
-            facts=tuple(Stored(one.id, one.status, one.superseded) for one in written),
-            status="unchanged" if same else "updated" if written_episode.version > 1 else "stored",
-            turns_stored=len(turns),
-            notice=" ".join(filter(None, told)),
-        )
+        summarized = await self.sessions.summarize(conversation, progress)
+        unrated = await self._rated(conversation.useful_ids)
+        return replace(summarized, notice=" ".join(filter(None, (summarized.notice, unrated))))
+
+    async def summarize_pending(
+        self, limit: int = 20, progress: Progress = no_progress, *, only_due: bool = False
+    ) -> list[Attempt]:
+        """Summarize the sessions that were kept and not summarized; see `Sessions.summarize_pending`."""
+        return await self.sessions.summarize_pending(limit, progress, only_due=only_due)
 
     async def _rated(self, useful_ids: Sequence[str]) -> str:
         """Count the ratings that came with a summary; says so when they could not be, for the summary stands."""
@@ -181,40 +129,6 @@ class MemoryService:
         except StoreUnavailable:
             return "Saved, but useful_ids were not counted."
         return ""
-
-    def _named(self, conversation: Conversation) -> Conversation:
-        """Check and complete what names a session."""
-        session_id = requests.name(conversation.session_id.strip(), "session_id")
-        if not session_id:
-            raise InvalidInput("session_id is needed: any name that stays the same through one conversation.")
-        namespace = requests.name(conversation.namespace, "namespace") or self.settings.namespace
-        return replace(
-            conversation,
-            session_id=session_id,
-            namespace=namespace,
-            trigger=requests.name(conversation.trigger, "trigger"),
-            actions=tuple(map(conversations.action, conversation.actions)),
-            useful_ids=requests.ids(conversation.useful_ids),
-        )
-
-    async def _summary(self, asked: Conversation, turns: Sequence[Memory]) -> Summary:
-        """Take the caller's own summary, else make one of the turns."""
-        if not asked.summary.strip():
-            return await self.summarizer.summarize([conversations.message(turn) for turn in turns])
-        admitted = privacy.admit(asked.summary, "summary", requests.MAX_CONTENT)
-        conversations.require_short(admitted.text)
-        return Summary(admitted.text, asked.key_facts, asked.lessons, "host", " ".join(admitted.notices))
-
-    def _key_facts(
-        self, asked: Conversation, summary: Summary, episode: Episode, now: datetime
-    ) -> tuple[list[Draft], tuple[str, ...]]:
-        drafts: list[Draft] = []
-        notices: list[str] = []
-        for fact in asked.key_facts or summary.key_facts:
-            memory, more = conversations.key_fact(fact, episode, self.settings, now)
-            drafts.append(Draft(memory, supersedes=requests.ids(fact.supersedes)))
-            notices += more
-        return drafts, tuple(dict.fromkeys(notices))
 
     # ---- forget ------------------------------------------------------------------------------------------------
 

@@ -19,8 +19,9 @@ from memory_mcp.finding import Accesses, Finder
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import ModelIdentity, NewMemory, Query, Recall
 from memory_mcp.service import MemoryService
+from memory_mcp.sessions import Sessions
 from memory_mcp.storage import open_store
-from memory_mcp.summarizers import ExtractiveSummarizer
+from memory_mcp.summarizers import ExtractiveSummarizer, Summarizer
 from memory_mcp.tokens import index_tokens
 
 universal = lru_cache(maxsize=1)(load_universal)
@@ -66,6 +67,7 @@ async def memory_with(
     *,
     patient: bool = True,
     extension: str = "",
+    summarizer: Summarizer | None = None,
 ) -> AsyncIterator[MemoryService]:
     """Open a memory with this model; `patient` waits for it, as a shell command does and a server does not."""
     store = await open_store(settings.db, now=now, extension=extension, patience=timedelta(seconds=0.2))
@@ -75,7 +77,7 @@ async def memory_with(
         store,
         meaning,
         embeddings,
-        ExtractiveSummarizer(partial(embeddings.embed, wait=patient)),
+        Sessions(store, meaning, summarizer or _extractive(embeddings, patient), settings, now, "cli"),
         settings,
         now,
         Finder(store, meaning, settings, now, Accesses()),
@@ -86,6 +88,10 @@ async def memory_with(
     finally:
         await embeddings.close()
         await store.close()
+
+
+def _extractive(embeddings: Embeddings, patient: bool) -> ExtractiveSummarizer:
+    return ExtractiveSummarizer(partial(embeddings.embed, wait=patient))
 
 
 def contents(found: Recall) -> list[str]:

@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from memory_mcp.config import MAX_CONTENT, Settings
-from memory_mcp.conversations import MAX_WORDS
 from memory_mcp.errors import InvalidInput, NotFound, SummaryFailed
 from memory_mcp.models import (
     Action,
@@ -22,6 +21,7 @@ from memory_mcp.models import (
     Trust,
 )
 from memory_mcp.service import MemoryService
+from memory_mcp.summarizers.protocol import MAX_WORDS
 from tests.conftest import Clock
 from tests.memories import WordsEmbedder, ask, contents, keep, memory_with
 
@@ -300,7 +300,6 @@ async def test_messages_keep_their_times_and_the_episode_lasts_from_first_to_las
 @pytest.mark.parametrize(
     "messages",
     [
-        (),
         (Message("user", "hi"),),
         (Message("user", "   "), Message("assistant", "")),
         (Message("system", "You are a helpful assistant."), Message("tool", "A long result of a search.")),
@@ -315,6 +314,13 @@ async def test_where_nothing_was_said_nothing_is_stored(memory: MemoryService, m
     assert (await memory.stats()).pending_sessions == 0
     with pytest.raises(NotFound):
         await memory.session("s1")
+
+
+async def test_a_session_of_which_nothing_is_kept_cannot_be_summarized(memory: MemoryService):
+    """B47."""
+    with pytest.raises(NotFound, match="No turn of a session 's1' is kept"):
+        await memory.summarize(Conversation("s1"))
+    assert await count(memory) == 0
 
 
 async def test_turns_that_are_kept_already_can_be_summarized_without_messages(memory: MemoryService):

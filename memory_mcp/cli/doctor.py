@@ -119,7 +119,7 @@ async def _meaning(memory: MemoryService) -> list[Finding]:
 def _capture(settings: Settings) -> Finding:
     if settings.pause_marker.exists():
         return Finding("capture", "note", "paused; memory-mcp resume ends that")
-    return Finding("capture", "ok", "on" if settings.capture else "off")
+    return Finding("capture", "ok", settings.capture)
 
 
 def _host(entry: hosts.Entry, settings: Settings) -> Finding:

@@ -62,7 +62,7 @@ async def pause(settings: Settings, _args: Namespace, screen: Screen) -> int:
 async def resume(settings: Settings, _args: Namespace, screen: Screen) -> int:
     """Allow capture again, where it is switched on."""
     settings.pause_marker.unlink(missing_ok=True)
-    state = "on" if settings.capture else "off, as MEMORY_MCP_CAPTURE says"
+    state = "off, as MEMORY_MCP_CAPTURE says" if settings.capture == "off" else "on"
     screen.answer({"paused": False, "capture": settings.capture}, f"Capture is not paused. It is {state}.")
     return 0
 

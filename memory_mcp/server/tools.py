@@ -173,11 +173,7 @@ async def summarize(
         namespace=namespace,
         useful_ids=useful_ids,
     )
-    if messages:
-        await ctx.report_progress(0, 1, f"Reading {len(messages)} messages")
-    summarized = await service.summarize(conversation)
-    if messages:
-        await ctx.report_progress(1, 1, "Saved")
+    summarized = await service.summarize(conversation, ctx.report_progress)
     episode_id = summarized.episode.memory.id
     await desk.notices.changed([addresses.episode(episode_id), addresses.session(session_id)], listing=True)
     return replies.of_summarize(summarized, service.room())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory_mcp.models import Action, Episode, Filter, Memory, ModelIdentity, Outcome, PendingSession
+from memory_mcp.models import Action, Episode, Filter, Memory, ModelIdentity, Outcome
 from memory_mcp.storage.audit import FORGET, Act, record
 from memory_mcp.storage.driver import Connection, Row
 from memory_mcp.storage.erasure import Erased, erase
@@ -24,20 +24,6 @@ EPISODES = """
     ) as key_facts
     from episode e join memory m on m.row = e.memory
 """
-
-
-PENDING = """
-    select s.id, n.name as namespace, count(m.row) as turns, s.last_at
-    from session s
-    join namespace n on n.number = s.namespace
-    left join memory m on m.session = s.number and m.kind = 'turn' and m.state = 'active'
-         and (s.stale or m.sequence > s.summarized_through)
-    where s.stale or s.turns > s.summarized_through
-    group by s.number
-    having count(m.row) or s.stale and exists (
-        select 1 from memory e where e.session = s.number and e.kind = 'episode' and e.state = 'active')
-"""
-"""The sessions with turns that no summary covers, or whose summary lost a source."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +61,7 @@ def write_episode(connection: Connection, told: Told, act: Act) -> Kept:
     else:
         row = _insert(connection, session, episode, Draft(memory, told.vectors, model=told.model), act.now)
     _cover(connection, session, row, episode)
+    connection.execute("delete from attempt where session = :session", {"session": session})
     written = write_all(connection, told.facts, act.now)
     for fact in rows_of(connection, [one.id for one in written]):
         link(connection, fact, [row], "key_fact_of")
@@ -113,19 +100,6 @@ def turns(connection: Connection, session_id: str, namespace: str, limit: int) -
         """,
         {"session": session_id, "namespace": namespace, "limit": limit},
     )
-
-
-def pending_sessions(connection: Connection, namespaces: Sequence[str], limit: int) -> list[PendingSession]:
-    """Read the sessions with turns that no summary covers, or whose summary lost a source; newest first."""
-    found = connection.execute(
-        f"""
-        select * from ({PENDING})
-        where :everywhere or namespace in (select value from json_each(:namespaces))
-        order by last_at desc limit :limit
-        """,
-        {"everywhere": not namespaces, "namespaces": json.dumps(list(namespaces)), "limit": limit},
-    ).fetchall()
-    return [PendingSession(row["id"], row["namespace"], row["turns"], from_ms(row["last_at"])) for row in found]
 
 
 def _last_turn(connection: Connection, session: int) -> int:

@@ -289,6 +289,18 @@ class Store(Protocol):
         """Sessions with turns that no summary covers, or with a summary that lost a source; newest first."""
         ...
 
+    async def pending_session(self, session_id: str, namespace: str) -> PendingSession | None:
+        """One session, if it is such a one."""
+        ...
+
+    async def note_failure(self, session_id: str, namespace: str, reason: str, *, now: datetime) -> None:
+        """Note that a summary of a session failed, and why, in words without content; the next summary forgets it."""
+        ...
+
+    async def settle(self, session_id: str, namespace: str) -> None:
+        """Count the turns of a session as summarized: there is nothing in them to summarize."""
+        ...
+
     async def expired(self, now: datetime, limit: int) -> list[str]:
         """Ids past their time to live that may go: not pinned, no turn of a session still to be summarized."""
         ...
@@ -299,6 +311,10 @@ class Store(Protocol):
 
     async def lease(self, name: str, owner: str, *, now: datetime, duration: timedelta) -> bool:
         """Take or renew a lease; False while another owner holds it."""
+        ...
+
+    async def release(self, name: str, owner: str) -> None:
+        """Give a lease back before its time."""
         ...
 
     async def secret(self) -> bytes:

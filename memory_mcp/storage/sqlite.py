@@ -22,6 +22,7 @@ from memory_mcp.storage import (
     erasure,
     listing,
     memories,
+    pending,
     place,
     revising,
     search,
@@ -186,7 +187,19 @@ class SqliteStore:
 
     async def pending_sessions(self, namespaces: Sequence[str], limit: int) -> list[PendingSession]:
         """Read the sessions that are still to be summarized."""
-        return await self._database.read(episodes.pending_sessions, namespaces, limit)
+        return await self._database.read(pending.sessions, namespaces, limit)
+
+    async def pending_session(self, session_id: str, namespace: str) -> PendingSession | None:
+        """Read one session, if it is still to be summarized."""
+        return await self._database.read(pending.one, session_id, namespace)
+
+    async def note_failure(self, session_id: str, namespace: str, reason: str, *, now: datetime) -> None:
+        """Note that a summary failed."""
+        await self._database.write(pending.note_failure, session_id, namespace, reason, to_ms(now))
+
+    async def settle(self, session_id: str, namespace: str) -> None:
+        """Count a session's turns as summarized."""
+        await self._database.write(pending.settle, session_id, namespace)
 
     async def expired(self, now: datetime, limit: int) -> list[str]:
         """Name what is past its time to live."""
@@ -199,6 +212,10 @@ class SqliteStore:
     async def lease(self, name: str, owner: str, *, now: datetime, duration: timedelta) -> bool:
         """Take or renew a lease."""
         return await self._database.write(upkeep.lease, name, owner, now, duration)
+
+    async def release(self, name: str, owner: str) -> None:
+        """Give a lease back."""
+        await self._database.write(upkeep.release, name, owner)
 
     async def secret(self) -> bytes:
         """Read the file's own key for handles."""

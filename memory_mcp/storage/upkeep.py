@@ -6,8 +6,8 @@ from pathlib import Path
 from memory_mcp.models import Stats
 from memory_mcp.storage.audit import EXPIRE
 from memory_mcp.storage.driver import Connection, Error
-from memory_mcp.storage.episodes import PENDING
 from memory_mcp.storage.filters import KINDS, STATES, TRUSTS, place_in, time_is_up, to_ms
+from memory_mcp.storage.pending import PENDING
 from memory_mcp.storage.place import parts
 from memory_mcp.storage.protocol import Check
 from memory_mcp.storage.records import from_ms_or_none
@@ -61,6 +61,11 @@ def lease(connection: Connection, name: str, owner: str, now: datetime, duration
         {"name": name, "owner": owner, "until": to_ms(now + duration), "now": to_ms(now)},
     )
     return taken.rowcount > 0
+
+
+def release(connection: Connection, name: str, owner: str) -> None:
+    """Give a lease back before its time."""
+    connection.execute("delete from lease where name = :name and owner = :owner", {"name": name, "owner": owner})
 
 
 def expired(connection: Connection, now: datetime, limit: int) -> list[str]:

@@ -1,31 +1,27 @@
-"""How a conversation is summarized when the host's own model did not: by its most telling sentences."""
+"""Summaries that quote: the most telling sentences of a conversation, chosen on this machine."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from math import log
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from anyio import to_thread
 
 from memory_mcp.errors import EmbedderUnavailable, SummaryFailed
-from memory_mcp.models import KeyFact, Message
+from memory_mcp.models import Message
 from memory_mcp.statements import Sentence, facts, said
+from memory_mcp.summarizers.protocol import MAX_CHARACTERS, MAX_WORDS, Progress, Summary, no_progress
 from memory_mcp.text import asks, is_cjk
 from memory_mcp.tokens import index_tokens
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-MAX_WORDS = 200
-MAX_CHARACTERS = 200
-"""Of Japanese and other text that is written without spaces."""
 
 MAX_SENTENCES = 12
 """More are no summary but a transcript; twelve of average length fill the 200 words."""
@@ -54,33 +50,6 @@ SPEAKING = frozenset({"user", "assistant"})
 """Roles whose words are summarized. System text and tool output are not part of what was said."""
 
 
-@dataclass(frozen=True)
-class Summary:
-    """What a conversation was about. `engine` names who wrote it, `notice` what a reader must know about how."""
-
-    summary: str
-    key_facts: tuple[KeyFact, ...] = ()
-    lessons: tuple[str, ...] = ()
-    engine: str = ""
-    notice: str = ""
-
-
-class Summarizer(Protocol):
-    """Makes a summary of a conversation."""
-
-    @property
-    def name(self) -> str:
-        """What episodes record as their engine."""
-        ...
-
-    async def summarize(self, messages: Sequence[Message]) -> Summary:
-        """Summarize in at most 200 words, or 200 characters of Japanese, in the language of the conversation.
-
-        Raises `SummaryFailed` when there is nothing to summarize or nothing usable came back.
-        """
-        ...
-
-
 class ExtractiveSummarizer:
     """Quotes: sentences of the conversation word for word, in their order, and nothing else. Works offline.
 
@@ -94,8 +63,9 @@ class ExtractiveSummarizer:
     def __init__(self, embed: Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]]) -> None:
         self._embed = embed
 
-    async def summarize(self, messages: Sequence[Message]) -> Summary:
+    async def summarize(self, messages: Sequence[Message], progress: Progress = no_progress) -> Summary:
         """Quote the most telling sentences. Raises `SummaryFailed` if nobody said anything of substance."""
+        await progress(0, 1)
         telling = await to_thread.run_sync(_telling, messages)
         if not telling:
             raise SummaryFailed(NOTHING_SAID)
@@ -107,6 +77,7 @@ class ExtractiveSummarizer:
                 "Nothing to summarize: every sentence is longer than a summary. Give your own `summary`."
             )
         stated = await to_thread.run_sync(facts, messages)
+        await progress(1, 1)
         notices = (
             by_words,
             _partly("sentences", len(looked_at), len(telling), "evenly spread"),
@@ -143,6 +114,11 @@ _OWN_AFFAIR = re.compile(
     r"\b(?:I|I'm|I've|my|we|our|decided|agreed|chose|will|must|prefer|because|deadline)\b"
     r"|私|僕|俺|我々|決め|決ま|予定|必要|ため|ので|から"
 )
+
+
+def says_something(messages: Sequence[Message]) -> bool:
+    """Whether anybody said more than greetings: else there is nothing to summarize."""
+    return bool(_telling(messages))
 
 
 def _telling(messages: Sequence[Message]) -> list[Sentence]:

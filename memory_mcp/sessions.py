@@ -1,0 +1,272 @@
+"""How a session becomes an episode: by the caller's own words, or by a summarizer, now or when somebody gets to it."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from anyio import to_thread
+
+from memory_mcp import conversations, privacy, requests
+from memory_mcp.config import Settings
+from memory_mcp.errors import Conflict, InvalidInput, NotFound, SummaryFailed
+from memory_mcp.likeness import near
+from memory_mcp.meaning import Meaning
+from memory_mcp.models import (
+    Conversation,
+    Episode,
+    Filter,
+    Memory,
+    PendingSession,
+    Similar,
+    Stored,
+    Summarized,
+    new_id,
+)
+from memory_mcp.storage.protocol import Draft, Store, Written
+from memory_mcp.summarizers import NOTHING_SAID, Progress, Summarizer, Summary, no_progress, says_something
+
+LEASE = timedelta(minutes=3)
+"""Longer than one call of a summarizer with its retries takes; renewed after each."""
+
+QUIET = timedelta(minutes=30)
+"""After so long without a turn, a session whose host did not say that it ended is taken for ended."""
+
+FIRST_RETRY, LAST_RETRY = timedelta(minutes=10), timedelta(days=1)
+"""A summary that failed is tried again after this, twice as long each time, at most the last."""
+
+KEPT = " What was said is kept; the session stays to be summarized."
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What became of one pending session: a summary, or why there is none."""
+
+    session: PendingSession
+    summarized: Summarized | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Summarizes sessions. `door` names the edge that calls, for the audit."""
+
+    db: Store
+    meaning: Meaning
+    summarizer: Summarizer
+    settings: Settings
+    now: Callable[[], datetime]
+    door: str = "mcp"
+
+    async def summarize(self, conversation: Conversation, progress: Progress = no_progress) -> Summarized:
+        """Turn one session into an episode and its key facts; messages are kept verbatim as turns.
+
+        Raises `InvalidInput` and `NotFound` (nothing was saved), `SummaryFailed` (nothing to summarize: nothing was
+        saved; nothing usable came back: the turns are kept), `Conflict` (another process is at it), `StoreUnavailable`.
+        """
+        conversations.require_bounded(conversation)
+        lessons, reworded = conversations.lessons(conversation.lessons)
+        asked = replace(self._named(conversation), lessons=lessons)
+        kept = await self.db.turns(asked.session_id, asked.namespace)
+        said, notices = await to_thread.run_sync(conversations.spoken, asked.messages)
+        said = conversations.unseen(kept, said)
+        turns = [conversations.turn(message, asked, self.settings, self.now()) for message in said]
+        told = (*notices, *reworded)
+        if asked.summary.strip():
+            summary = self._own(asked)
+            return await self._written(asked, summary, [*kept, *turns], new=turns, told=told)
+        return await self._by_engine(asked, kept, turns, told, progress)
+
+    async def summarize_pending(
+        self, limit: int, progress: Progress = no_progress, *, only_due: bool = False
+    ) -> list[Attempt]:
+        """Summarize sessions that nobody did yet, newest first; a failure holds up no other.
+
+        `only_due` leaves alone those that may go on, and those that failed a while ago.
+        """
+        pending = [one for one in await self.db.pending_sessions((), limit) if one.turns]
+        due = [one for one in pending if not only_due or _is_due(one, self.now())]
+        attempts: list[Attempt] = []
+        for done, session in enumerate(due):
+            await progress(done, len(due))
+            attempts.append(await self._attempt(session))
+        return attempts
+
+    async def _attempt(self, session: PendingSession) -> Attempt:
+        try:
+            done = await self.summarize(Conversation(session.session_id, namespace=session.namespace))
+        except (SummaryFailed, Conflict) as error:
+            return Attempt(session, problem=str(error))
+        return Attempt(session, done)
+
+    def _named(self, conversation: Conversation) -> Conversation:
+        """Check and complete what names a session."""
+        session_id = requests.name(conversation.session_id.strip(), "session_id")
+        if not session_id:
+            raise InvalidInput("session_id is needed: any name that stays the same through one conversation.")
+        namespace = requests.name(conversation.namespace, "namespace") or self.settings.namespace
+        return replace(
+            conversation,
+            session_id=session_id,
+            namespace=namespace,
+            trigger=requests.name(conversation.trigger, "trigger"),
+            actions=tuple(map(conversations.action, conversation.actions)),
+            useful_ids=requests.ids(conversation.useful_ids),
+        )
+
+    def _own(self, asked: Conversation) -> Summary:
+        """Take the caller's own summary."""
+        admitted = privacy.admit(asked.summary, "summary", requests.MAX_CONTENT)
+        conversations.require_short(admitted.text)
+        return Summary(admitted.text, asked.key_facts, asked.lessons, "host", " ".join(admitted.notices))
+
+    # ---- by a summarizer ---------------------------------------------------------------------------------------
+
+    async def _by_engine(
+        self,
+        asked: Conversation,
+        kept: Sequence[Memory],
+        turns: Sequence[Memory],
+        told: tuple[str, ...],
+        progress: Progress,
+    ) -> Summarized:
+        """Keep the turns first, so that nothing is lost when no summary comes; one process at a time asks for one."""
+        if not kept and not turns and not asked.messages:
+            raise NotFound(
+                f"No turn of a session {asked.session_id[:60]!r} is kept. Give messages, or your own summary."
+                " Nothing was saved."
+            )
+        if not await to_thread.run_sync(says_something, [conversations.message(turn) for turn in (*kept, *turns)]):
+            await self.db.settle(asked.session_id, asked.namespace)
+            raise SummaryFailed(f"{NOTHING_SAID} Nothing was saved.")
+        async with self._lease(asked) as renew:
+            stored = await self._keep(turns)
+            standing = await self._standing(asked)
+            if standing and _adds_nothing(asked):
+                return Summarized(standing, status="unchanged", turns_stored=stored, notice=" ".join(told))
+            everything = await self.db.turns(asked.session_id, asked.namespace)
+
+            async def renewing(done: int, of: int) -> None:
+                await renew()
+                await progress(done, of)
+
+            summary = await self._summary(asked, everything, renewing)
+            done = await self._written(asked, summary, everything, told=told)
+        return replace(done, turns_stored=stored)
+
+    @asynccontextmanager
+    async def _lease(self, asked: Conversation) -> AsyncGenerator[Callable[[], Awaitable[object]]]:
+        """Hold the session while a summarizer works on it; gives what renews the hold. Raises `Conflict`."""
+        name, owner = f"summary/{asked.namespace}/{asked.session_id}", new_id()
+
+        async def renew() -> bool:
+            return await self.db.lease(name, owner, now=self.now(), duration=LEASE)
+
+        if not await renew():
+            raise Conflict(
+                f"Session {asked.session_id[:60]!r} is being summarized by another process. Nothing was saved;"
+                " ask again in a minute."
+            )
+        try:
+            yield renew
+        finally:
+            await self.db.release(name, owner)
+
+    async def _keep(self, turns: Sequence[Memory]) -> int:
+        """Write the turns that are new; returns how many."""
+        if not turns:
+            return 0
+        vectors, _ = await self.meaning.of_new(turns, self.now())
+        made_by = self.meaning.identity
+        drafts = [Draft(turn, own, model=made_by) for turn, own in zip(turns, vectors, strict=True)]
+        written = await self.db.write(drafts, door=self.door)
+        return sum(not one.duplicate for one in written)
+
+    async def _standing(self, asked: Conversation) -> Episode | None:
+        """Give the session's episode if it covers all that was said."""
+        if await self.db.pending_session(asked.session_id, asked.namespace):
+            return None
+        where = Filter(namespaces=(asked.namespace,), session_id=asked.session_id)
+        return next(iter(await self.db.episodes(where, 1)), None)
+
+    async def _summary(self, asked: Conversation, turns: Sequence[Memory], progress: Progress) -> Summary:
+        try:
+            return await self.summarizer.summarize([conversations.message(turn) for turn in turns], progress)
+        except SummaryFailed as error:
+            await self.db.note_failure(asked.session_id, asked.namespace, str(error), now=self.now())
+            raise SummaryFailed(f"{error}{KEPT}") from error
+
+    # ---- what is written ---------------------------------------------------------------------------------------
+
+    async def _written(
+        self,
+        asked: Conversation,
+        summary: Summary,
+        turns: Sequence[Memory],
+        *,
+        new: Sequence[Memory] = (),
+        told: tuple[str, ...] = (),
+    ) -> Summarized:
+        """Write turns that are new, the episode and its facts, in one transaction."""
+        now = self.now()
+        episode = conversations.episode(asked, summary, turns, self.settings, now)
+        facts, more = self._key_facts(asked, summary, episode, turns)
+        texts = [*new, episode.memory, *(draft.memory for draft in facts)]
+        vectors, problem = await self.meaning.of_new(texts, now)
+        made_by = self.meaning.identity
+        of_facts = vectors[len(new) + 1 :]
+        alike = [
+            await near(self.db, self.meaning, one.memory, own, now) for one, own in zip(facts, of_facts, strict=True)
+        ]
+        kept, written = await self.db.write_episode(
+            episode,
+            vectors[len(new)],
+            [replace(draft, vectors=own, model=made_by) for draft, own in zip(facts, of_facts, strict=True)],
+            turns=[Draft(turn, own, model=made_by) for turn, own in zip(new, vectors, strict=False)],
+            model=made_by,
+            door=self.door,
+        )
+        same = kept.memory.id != episode.memory.id
+        return Summarized(
+            episode=kept,
+            facts=_stored(written, alike),
+            status="unchanged" if same else "updated" if kept.version > 1 else "stored",
+            turns_stored=len(new),
+            notice=" ".join(filter(None, dict.fromkeys((*told, *more, summary.notice, problem)))),
+        )
+
+    def _key_facts(
+        self, asked: Conversation, summary: Summary, episode: Episode, turns: Sequence[Memory]
+    ) -> tuple[list[Draft], tuple[str, ...]]:
+        drafts: list[Draft] = []
+        notices: list[str] = []
+        for fact in asked.key_facts or summary.key_facts:
+            memory, more = conversations.key_fact(fact, episode, self.settings, self.now())
+            evidence = tuple(turns[place].id for place in fact.evidence if place < len(turns))
+            drafts.append(Draft(replace(memory, derived_from=evidence), supersedes=requests.ids(fact.supersedes)))
+            notices += more
+        return drafts, tuple(dict.fromkeys(notices))
+
+
+def _stored(written: Sequence[Written], alike: Sequence[Sequence[Similar]]) -> tuple[Stored, ...]:
+    return tuple(
+        Stored(
+            one.id,
+            one.status,
+            one.superseded,
+            tuple(other for other in similar if other.id not in (one.id, *one.superseded)),
+        )
+        for one, similar in zip(written, alike, strict=True)
+    )
+
+
+def _adds_nothing(asked: Conversation) -> bool:
+    return not (asked.outcome or asked.lessons or asked.actions or asked.tags or asked.trigger or asked.key_facts)
+
+
+def _is_due(session: PendingSession, now: datetime) -> bool:
+    """Whether a session is over and its last failure long enough ago."""
+    over = session.ended_at is not None or now - session.last_at >= QUIET
+    if not over or session.failed_at is None:
+        return over
+    return now - session.failed_at >= min(LAST_RETRY, FIRST_RETRY * 2 ** min(session.failures - 1, 10))
