@@ -85,8 +85,8 @@ class Settings(BaseModel):
     )
     summarizer: Literal["host", "extractive", "anthropic"] = Field(
         "host",
-        description="Who summarizes what the assistant did not: `host` waits for it, `extractive` quotes on this machine,"
-        " `anthropic` sends the conversation to Anthropic (needs `ANTHROPIC_API_KEY`). The last two work unasked.",
+        description="Who summarizes what the assistant did not: `host` waits for it, `extractive` quotes on this"
+        " machine, `anthropic` sends the conversation to Anthropic (`ANTHROPIC_API_KEY`). The last two work unasked.",
     )
     anthropic_model: str = Field(
         "claude-haiku-5-5",

@@ -20,6 +20,7 @@ from memory_mcp.models import (
     Kind,
     Memory,
     NewMemory,
+    PendingSession,
     Preview,
     Query,
     Recall,
@@ -121,6 +122,10 @@ class MemoryService:
     ) -> list[Attempt]:
         """Summarize the sessions that were kept and not summarized; see `Sessions.summarize_pending`."""
         return await self.sessions.summarize_pending(limit, progress, only_due=only_due)
+
+    async def pending_sessions(self, limit: int = 20) -> list[PendingSession]:
+        """Name the sessions that are still to be summarized, newest first, of every namespace."""
+        return await self.db.pending_sessions((), limit)
 
     async def _rated(self, useful_ids: Sequence[str]) -> str:
         """Count the ratings that came with a summary; says so when they could not be, for the summary stands."""

@@ -1,6 +1,7 @@
 """What each verb does that concerns the installation rather than what is remembered."""
 
 import difflib
+import os
 from argparse import Namespace
 from typing import Any, cast
 
@@ -42,8 +43,8 @@ def _shown(value: object) -> str:
     if isinstance(value, dict):
         days = cast("dict[str, int | None]", value)
         return ",".join(f"{kind}={'never' if count is None else count}" for kind, count in days.items())
-    if isinstance(value, bool):
-        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return os.pathsep.join(map(str, cast("tuple[object, ...]", value))) or "-"
     return "-" if value in (None, "") else str(value)
 
 
