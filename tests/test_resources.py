@@ -241,6 +241,31 @@ async def test_what_another_process_stores_is_told_at_the_next_look(words_only: 
                     assert type(await anext(events)).__name__ == "ResourcesListChanged"
 
 
+@pytest.mark.filterwarnings("ignore:resources.*subscribe is removed")
+@pytest.mark.parametrize("era", ERAS)
+async def test_who_follows_a_session_is_told_when_another_process_adds_to_it(words_only: Settings, era: str):
+    """B50."""
+    heard = Heard()
+    server, other = build_server(words_only), build_server(words_only)
+    followed, turn = addresses.session("s1"), {"kind": "turn", "session_id": "s1", "source": "user", "speaker": "user"}
+    async with Client(other, mode=era) as stranger, Client(server, mode=era, message_handler=heard.hear) as client:
+        await stranger.call_tool("store", {"content": "The ferry leaves at nine.", **turn})
+        if era == "legacy":
+            await client.subscribe_resource(followed)
+            await stranger.call_tool("store", {"content": "From pier three.", **turn})
+            await server.desk.notices.look()
+            await server.desk.notices.look()
+            await client.list_resources()
+            assert heard.updated == [followed]
+        else:
+            await server.desk.notices.look()
+            async with client.listen(resource_subscriptions=[followed]) as events:
+                await stranger.call_tool("store", {"content": "From pier three.", **turn})
+                await server.desk.notices.look()
+                with anyio.fail_after(10):
+                    assert (await anext(events)).uri == followed
+
+
 async def test_a_session_of_which_only_facts_were_stored_can_be_read(client: Client):
     await client.call_tool("store", {"content": "The ferry leaves at nine.", "session_id": "harbour"})
     assert "The ferry leaves at nine." in await read(client, addresses.session("harbour"))

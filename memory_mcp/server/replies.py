@@ -34,16 +34,20 @@ def of_store(stored: Stored, room: int) -> CallToolResult:
     """Say what became of one text."""
 
     def shown(share: int) -> Facts:
-        similar = [_given(id=one.id, content=quoted(one.content, share), differs=one.differs) for one in stored.similar]
         return _given(
             id=stored.id,
             status=stored.status,
             superseded=list(stored.superseded),
-            similar=similar,
+            similar=_similar(stored, share),
             notice=stored.notice,
         )
 
     return _fitted(shown, room)
+
+
+def _similar(stored: Stored, share: int) -> list[Facts]:
+    """Offer near matches, which the new text may correct."""
+    return [_given(id=one.id, content=quoted(one.content, share), differs=one.differs) for one in stored.similar]
 
 
 def of_summarize(summarized: Summarized, room: int) -> CallToolResult:
@@ -57,7 +61,7 @@ def of_summarize(summarized: Summarized, room: int) -> CallToolResult:
             session_id=privacy.quote(episode.memory.session_id),
             status=summarized.status,
             summary=quoted(episode.memory.content, share) if written_here else "",
-            facts=[{"id": one.id, "status": one.status} for one in summarized.facts],
+            facts=[_given(id=one.id, status=one.status, similar=_similar(one, share)) for one in summarized.facts],
             turns_stored=summarized.turns_stored,
             notice=summarized.notice,
         )

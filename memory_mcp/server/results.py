@@ -30,7 +30,7 @@ class StoreResult(BaseModel):
 
 
 class SummarizeResult(BaseModel):
-    """`id` is the episode's; `facts` lists id and status of each key fact."""
+    """`id` is the episode's; `facts` lists id, status and near matches (similar) of each key fact."""
 
     id: str
     session_id: str

@@ -154,7 +154,7 @@ async def summarize(
     useful_ids: Annotated[Words, Field(description="Recalled memories that helped")] = (),
 ) -> Annotated[CallToolResult, SummarizeResult]:
     """Keep a conversation as an episode when it ends or a task is done: give summary and key_facts, or messages
-    (kept verbatim and summarized here). Call again with the same session_id to update it."""
+    (kept verbatim and summarized here), or of a pending session only its id. Call again to update it."""
     from memory_mcp.server import replies  # noqa: PLC0415 - the handshake must not wait for what only calls need
 
     desk = ctx.request_context.lifespan_context
