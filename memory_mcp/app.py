@@ -31,11 +31,12 @@ async def open_memory(
     """Open the file, begin to load the model, and close both at the end.
 
     A server (door 'mcp' or 'web') does not wait for the model and looks after the file in the background; a shell
-    command waits and leaves. Raises `StoreUnavailable` and its kinds.
+    command waits and leaves; a hook, which a host waits for, only reads, by words, what is there. Raises
+    `StoreUnavailable` and its kinds.
     """
-    serves = door in {"mcp", "web"}
-    store = await open_store(settings.db, key=settings.encryption_key(), now=now)
-    embeddings = Embeddings(load_embedder(settings.model))
+    serves, glances = door in {"mcp", "web"}, door == "hook"
+    store = await open_store(settings.db, key=settings.encryption_key(), now=now, reads_only=glances)
+    embeddings = Embeddings(load_embedder("none" if glances else settings.model))
     meaning = Meaning(store, embeddings, patient=not serves)
     summarizer = ExtractiveSummarizer(partial(embeddings.embed, wait=not serves))
     memory = MemoryService(
@@ -48,8 +49,7 @@ async def open_memory(
         Finder(store, meaning, settings, now, Accesses()),
         door,
     )
-    tasks = _upkeep(memory) if serves else ()
-    upkeep = [asyncio.create_task(task) for task in tasks]
+    upkeep = [asyncio.create_task(task) for task in (_upkeep(memory) if serves else ())]
     if serves:
         embeddings.start()
     try:
@@ -59,7 +59,8 @@ async def open_memory(
             task.cancel()
         await asyncio.gather(*upkeep, return_exceptions=True)
         try:
-            await memory.flush()
+            if not glances:
+                await memory.flush()
         except MemoryMcpError as error:  # a recall that was answered is not undone because it could not be counted
             log.warning("Recalls were not counted: %s", error)
         finally:

@@ -27,7 +27,6 @@ NAMES = ("name", "speaker", "author", "from")
 IDS = ("id", "uuid", "message_id", "dia_id")
 LISTS = ("messages", "turns", "chat_messages", "conversation", "conversations", "history")
 HIDDEN = "system text, tool output or hidden"
-SHOWN_SKIPS = 20
 
 
 @dataclass(frozen=True)
@@ -50,16 +49,17 @@ class Heard:
 def read(data: bytes, zone: tzinfo) -> list[Heard]:
     """Read the conversations of a file; clocks without an offset are in `zone`.
 
-    What cannot be used is skipped and told, with its line or place. Raises `InvalidInput` when nothing of the file can
-    be understood.
+    What cannot be used is skipped and told, with its line or place. Raises `InvalidInput` when nothing in the file can
+    be used.
     """
     text = _decoded(data)
     reader = _Reader(zone)
     found = reader.json(text) if text.lstrip()[:1] in ("{", "[") and not _is_stamped(text) else [reader.plain(text)]
-    if not any(one.turns or one.skipped for one in found):
+    if not any(one.turns for one in found):
+        why = next((f" ({line})" for one in found for line in one.skipped), "")
         raise InvalidInput(
-            "No conversation was found. Known are JSON with role and content, lines of `Name: text`, and LoCoMo's JSON."
-            " Nothing was saved."
+            f"No conversation was found{why}. Known are JSON with role and content, lines of `Name: text`, and LoCoMo's"
+            " JSON. Nothing was saved."
         )
     return found
 

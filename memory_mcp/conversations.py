@@ -1,13 +1,14 @@
 """How a conversation becomes an episode: its turns, its summary, its key facts."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory_mcp import privacy, requests
 from memory_mcp.config import MAX_CONTENT, MAX_NAME, Settings
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Action, Conversation, Episode, KeyFact, Kind, Memory, Message, Source, Trust, new_id
+from memory_mcp.storage.protocol import Coordinates, Draft
 from memory_mcp.summarizers.protocol import MAX_CHARACTERS, MAX_WORDS, Summary
 from memory_mcp.text import is_cjk
 
@@ -98,6 +99,44 @@ def turn(message: Message, conversation: Conversation, settings: Settings, now: 
         updated_at=now,
         expires_at=requests.expiry(None, Kind.TURN, settings, now),
     )
+
+
+@dataclass(frozen=True)
+class Coming:
+    """Turns as they come in from a host's record or a file, and what was wrong with those that cannot be kept."""
+
+    drafts: tuple[Draft, ...] = ()
+    skipped: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+def coming(
+    told: Iterable[tuple[str, Message]], of: Conversation, host: str, settings: Settings, now: datetime
+) -> Coming:
+    """Make drafts of messages, each with its name at its host; one that cannot be kept holds up no other.
+
+    A message that is kept in several parts has one name a part.
+    """
+    drafts: list[Draft] = []
+    skipped: list[str] = []
+    notices: list[str] = []
+    for name, message in told:
+        try:
+            parts, more = spoken([message])
+            memories = [turn(part, of, settings, now) for part in parts]
+        except InvalidInput as error:
+            skipped.append(f"message {name}: {error}")
+            continue
+        notices += more
+        drafts += [
+            Draft(memory, coordinates=Coordinates(host, of.session_id, _part(name, number), message.role))
+            for number, memory in enumerate(memories)
+        ]
+    return Coming(tuple(drafts), tuple(skipped), tuple(dict.fromkeys(notices)))
+
+
+def _part(name: str, number: int) -> str:
+    return f"{name}/{number}" if number else name
 
 
 def message(turn: Memory) -> Message:

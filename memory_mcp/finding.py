@@ -32,6 +32,7 @@ CONTEXT_WEIGHT = 0.6
 """What the last messages find counts less than what the question finds."""
 
 EPISODES_IN_BRIEFING = 3
+PENDING_IN_BRIEFING = 3
 
 
 class Accesses:
@@ -148,7 +149,8 @@ class Finder:
         trusted = replace(where, trust=Trust.TRUSTED)
         episodes = await self.db.episodes(trusted, EPISODES_IN_BRIEFING)
         weighty = await self.db.weightiest(trusted, query.limit)
-        pending = await self.db.pending_sessions(where.namespaces, 3)
+        waiting = await self.db.pending_sessions(where.namespaces, PENDING_IN_BRIEFING + 1)
+        pending = [one for one in waiting if one.session_id != query.asked_in][:PENDING_IN_BRIEFING]
         expired = await self.db.expired_since(self.now() - timedelta(days=1))
         faded = f"Erased since yesterday, at the end of their time to live: {expired}." if expired else ""
         notice = " ".join(filter(None, (*(self._pending(one) for one in pending), faded)))

@@ -192,7 +192,10 @@ class Filter:
 
 @dataclass(frozen=True)
 class Query:
-    """A question to the memory, as an edge understood it. Dates are still the user's words; the service reads them."""
+    """A question to the memory, as an edge understood it. Dates are still the user's words; the service reads them.
+
+    `asked_in` names the conversation that asks: it is told nothing of itself.
+    """
 
     text: str = ""
     limit: int = 8
@@ -212,6 +215,7 @@ class Query:
     ids: tuple[str, ...] = ()
     cursor: str = ""
     max_tokens: int | None = None
+    asked_in: str = ""
 
 
 @dataclass(frozen=True)

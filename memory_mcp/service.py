@@ -19,6 +19,7 @@ from memory_mcp.models import (
     Forgotten,
     Kind,
     Memory,
+    Message,
     NewMemory,
     PendingSession,
     Preview,
@@ -34,7 +35,7 @@ from memory_mcp.models import (
     new_id,
 )
 from memory_mcp.selection import Chosen
-from memory_mcp.sessions import Attempt, Sessions
+from memory_mcp.sessions import Attempt, Imported, Sessions
 from memory_mcp.storage.protocol import Check, Draft, Page, Store, Vectors
 from memory_mcp.summarizers import Progress, no_progress
 
@@ -122,6 +123,12 @@ class MemoryService:
     ) -> list[Attempt]:
         """Summarize the sessions that were kept and not summarized; see `Sessions.summarize_pending`."""
         return await self.sessions.summarize_pending(limit, progress, only_due=only_due)
+
+    async def take_in(
+        self, told: Sequence[tuple[str, Message]], into: Conversation, *, trusted: bool = True
+    ) -> Imported:
+        """Keep a conversation from a file as turns; see `Sessions.take_in`."""
+        return await self.sessions.take_in(told, into, trusted=trusted)
 
     async def pending_sessions(self, limit: int = 20) -> list[PendingSession]:
         """Name the sessions that are still to be summarized, newest first, of every namespace."""
@@ -257,9 +264,15 @@ class MemoryService:
 
     async def embed_pending(self, batch: int = 64) -> int:
         """Make the vectors that are missing; returns how many memories got theirs."""
-        done = 0
         if not await self._without_vectors(1) or not await self.meaning.is_ready(self.now()):
-            return done
+            return 0
+        try:
+            return await self._embed_all(batch)
+        finally:  # the next process must not wait for a lease that nobody uses
+            await self.db.release("vectors", self.owner)
+
+    async def _embed_all(self, batch: int) -> int:
+        done = 0
         while pending := await self._without_vectors(batch):
             if not await self.db.lease("vectors", self.owner, now=self.now(), duration=LEASE):
                 return done

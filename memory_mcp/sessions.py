@@ -17,13 +17,16 @@ from memory_mcp.models import (
     Episode,
     Filter,
     Memory,
+    Message,
     PendingSession,
     Similar,
+    Source,
     Stored,
     Summarized,
+    Trust,
     new_id,
 )
-from memory_mcp.storage.protocol import Draft, Store, Written
+from memory_mcp.storage.protocol import Captured, CaptureResult, Draft, Store, Written
 from memory_mcp.summarizers import NOTHING_SAID, Progress, Summarizer, Summary, no_progress, says_something
 
 LEASE = timedelta(minutes=3)
@@ -35,6 +38,12 @@ QUIET = timedelta(minutes=30)
 FIRST_RETRY, LAST_RETRY = timedelta(minutes=10), timedelta(days=1)
 """A summary that failed is tried again after this, twice as long each time, at most the last."""
 
+IMPORTED = "file"
+"""What stands for a host where turns come from a file."""
+
+BATCH = 500
+"""Turns that are written in one transaction, so that others who write wait only for a moment."""
+
 KEPT = " What was said is kept; the session stays to be summarized."
 
 
@@ -45,6 +54,18 @@ class Attempt:
     session: PendingSession
     summarized: Summarized | None = None
     problem: str = ""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of a conversation from a file: turns stored, known already, forgotten on request and left so."""
+
+    session_id: str
+    stored: int
+    known: int
+    forgotten: int
+    skipped: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,6 +112,22 @@ class Sessions:
             await progress(done, len(due))
             attempts.append(await self._attempt(session))
         return attempts
+
+    async def take_in(
+        self, told: Sequence[tuple[str, Message]], into: Conversation, *, trusted: bool = True
+    ) -> Imported:
+        """Keep a conversation from a file as turns; each message has a name, by which it is known again.
+
+        One that cannot be kept is skipped and told. Raises `InvalidInput` (session_id, namespace), `StoreUnavailable`.
+        """
+        into = self._named(into)
+        come = await to_thread.run_sync(conversations.coming, told, into, IMPORTED, self.settings, self.now())
+        drafts = come.drafts if trusted else tuple(map(_third_party, come.drafts))
+        taken = CaptureResult(0)
+        for start in range(0, len(drafts), BATCH):
+            captured = Captured(IMPORTED, into.session_id, into.namespace, drafts[start : start + BATCH])
+            taken = _sum(taken, await self.db.capture(captured, door=self.door))
+        return Imported(into.session_id, taken.written, taken.known, taken.forgotten, come.skipped, come.notices)
 
     async def _attempt(self, session: PendingSession) -> Attempt:
         try:
@@ -246,6 +283,15 @@ class Sessions:
             drafts.append(Draft(replace(memory, derived_from=evidence), supersedes=requests.ids(fact.supersedes)))
             notices += more
         return drafts, tuple(dict.fromkeys(notices))
+
+
+def _third_party(draft: Draft) -> Draft:
+    """Mark what others said, of whom nobody knows whether they are right."""
+    return replace(draft, memory=replace(draft.memory, source=Source.IMPORT, trust=Trust.UNTRUSTED))
+
+
+def _sum(one: CaptureResult, other: CaptureResult) -> CaptureResult:
+    return CaptureResult(one.written + other.written, one.known + other.known, one.forgotten + other.forgotten)
 
 
 def _stored(written: Sequence[Written], alike: Sequence[Sequence[Similar]]) -> tuple[Stored, ...]:

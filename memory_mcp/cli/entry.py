@@ -1,6 +1,7 @@
 """The process's one entry: it serves a host, or runs one verb for a person, and ends with an exit code."""
 
 import asyncio
+import contextlib
 import io
 import os
 import platform
@@ -8,16 +9,17 @@ import signal
 import sys
 import traceback
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from memory_mcp import dates
-from memory_mcp.cli.parser import build_parser
+from memory_mcp.cli.parser import VERBS, build_parser
+from memory_mcp.cli.telling import tell
 from memory_mcp.cli.terminal import Screen, visible
-from memory_mcp.config import Settings, variable
-from memory_mcp.errors import MemoryMcpError
+from memory_mcp.config import QUOTED, Settings, variable
+from memory_mcp.errors import InvalidInput, MemoryMcpError
 from memory_mcp.release import installed_version
 from memory_mcp.stdio.wire import Wire
 
@@ -30,8 +32,40 @@ HINT = "memory-mcp now waits for a host to speak MCP (Ctrl-C ends it). For peopl
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run with these arguments, or the process's own, and return the exit code. Wrong usage raises `SystemExit` 2."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    return _for_a_hook(words) if _is_hook(words) else _for_a_person(words)
+
+
+def _is_hook(words: Sequence[str]) -> bool:
+    verb = next((word for word in words if word in VERBS), "")
+    return verb == "capture" or (verb == "context" and any(word.startswith("--hook") for word in words))
+
+
+def _for_a_hook(words: Sequence[str]) -> int:
+    """Run what a host waits for. Whatever goes wrong, the host goes on as if nothing had been asked."""
+    said = io.StringIO()
     try:
-        code = _run(build_parser().parse_args(argv))
+        with contextlib.redirect_stderr(said):  # argparse takes several lines for wrong usage, and exit code 2 blocks
+            args = build_parser().parse_args(words)
+        _run(args)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _give_up_stdout()
+    except (MemoryMcpError, OSError) as error:
+        print("memory-mcp:", " ".join(visible(str(error)).split()), file=sys.stderr)
+    except SystemExit as ended:
+        if ended.code:  # not --help
+            print("memory-mcp:", said.getvalue().splitlines()[-1], file=sys.stderr)
+    except KeyboardInterrupt:
+        pass
+    except Exception as error:  # noqa: BLE001 - the outermost edge: a host must not be stopped by its memory
+        print("memory-mcp: a fault of ours in a hook,", _place(error), file=sys.stderr)
+    return DONE
+
+
+def _for_a_person(words: Sequence[str]) -> int:
+    try:
+        code = _run(build_parser().parse_args(words))
         if sys.stdout:  # None where the shell closed it
             sys.stdout.flush()
     except MemoryMcpError as error:
@@ -39,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("memory-mcp:", " ".join(visible(text).split()), file=sys.stderr)
         return FAILED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the exit would fail at the same flush
+        _give_up_stdout()
         return DONE
     except OSError as error:
         print("memory-mcp:", visible(f"{error.strerror}: {error.filename or 'input or output'}"), file=sys.stderr)
@@ -52,8 +86,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def _give_up_stdout() -> None:
+    """Nobody reads it any more, and the exit would fail at the same flush."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _run(args: Namespace) -> int:
-    flags = {variable(name): getattr(args, name) for name in FLAGS if getattr(args, name)}
+    flagged = ((name, getattr(args, name)) for name in FLAGS)
+    flags = {variable(name): value for name, value in (*_others(args), *flagged) if value}
     args.environ = {**os.environ, **flags}
     args.program = sys.argv[0]
     settings = Settings.from_env(args.environ)
@@ -64,7 +104,18 @@ def _run(args: Namespace) -> int:
             stream.reconfigure(encoding="utf-8", errors="strict" if stream is sys.stdin else "backslashreplace")
     signal.signal(signal.SIGINT, _interrupt)
     screen = Screen(sys.stdin, sys.stdout, sys.stderr, dates.zone(settings.tz), args.json)
+    if args.verb == "context" and args.hook:
+        return asyncio.run(tell(settings, args, screen))
     return asyncio.run(_open_and_run(settings, args, screen) if args.opens else args.run(settings, args, screen))
+
+
+def _others(args: Namespace) -> Iterator[tuple[str, str]]:
+    """Read the settings that have no flag of their own."""
+    for one in getattr(args, "set", ()):
+        name, _, value = one.partition("=")
+        if name not in Settings.model_fields:
+            raise InvalidInput(f"--set takes a setting, as in --set tz=UTC; {name[:QUOTED]!r} is none.")
+        yield name, value
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
@@ -91,8 +142,7 @@ def _serve(settings: Settings) -> int:
 
 def _report(error: Exception) -> str:
     """Say where it happened, and not what: the text of an unexpected error may quote a memory."""
-    frames = traceback.extract_tb(error.__traceback__)
-    places = [f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
+    places = [f"  {_named(frame)}" for frame in traceback.extract_tb(error.__traceback__)]
     system = f"memory-mcp {installed_version()}, Python {platform.python_version()}, {platform.platform()}"
     return "\n".join(
         [
@@ -102,3 +152,11 @@ def _report(error: Exception) -> str:
             *places,
         ]
     )
+
+
+def _place(error: Exception) -> str:
+    return f"{type(error).__name__} at {_named(traceback.extract_tb(error.__traceback__)[-1])}"
+
+
+def _named(frame: traceback.FrameSummary) -> str:
+    return f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"

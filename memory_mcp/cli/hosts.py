@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -109,14 +109,17 @@ def this_installation(invoked_as: str, env: Mapping[str, str]) -> Launch:
     return Launch(sys.executable, ("-m", "memory_mcp"), env)
 
 
+def entry(host: Host, launch: Launch) -> dict[str, Any]:
+    """Make the entry for this server in the host's list."""
+    env = {"env": dict(launch.env)} if launch.env else {}
+    return {**host.extra, "command": launch.command, "args": list(launch.args), **env}
+
+
 def block(host: Host, launch: Launch) -> str:
     """Write the entry for this server in the host's own format, ready to paste."""
-    entry = {**host.extra, "command": launch.command, "args": list(launch.args)}
     if host.section == "mcp_servers":
-        return _toml(entry, launch.env)
-    if launch.env:
-        entry["env"] = dict(launch.env)
-    return json.dumps({host.section: {SERVER: entry}}, indent=2, ensure_ascii=False)
+        return _toml(entry(host, replace(launch, env={})), launch.env)
+    return json.dumps({host.section: {SERVER: entry(host, launch)}}, indent=2, ensure_ascii=False)
 
 
 def where(host: Host, launch: Launch) -> str:

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from pydantic import SecretStr
 
-from memory_mcp.cli import hosts
 from memory_mcp.cli.terminal import Screen, counted
 from memory_mcp.config import PREFIX, Settings, given, variable
 
@@ -66,33 +65,6 @@ async def resume(settings: Settings, _args: Namespace, screen: Screen) -> int:
     state = "off, as MEMORY_MCP_CAPTURE says" if settings.capture == "off" else "on"
     screen.answer({"paused": False, "capture": settings.capture}, f"Capture is not paused. It is {state}.")
     return 0
-
-
-async def install(settings: Settings, args: Namespace, screen: Screen) -> int:
-    """Print what to paste into a host: its block for this server, or the preferences text."""
-    host = args.host or args.print
-    if not host and not args.preferences:
-        args.error("name a host, as in --print claude-desktop, or ask for --preferences")
-    if host:
-        _print_block(host, settings, args, screen)
-    if args.preferences:
-        text = hosts.PREFERENCES[args.preferences]
-        screen.answer({"language": args.preferences, "text": text}, text)
-    return 0
-
-
-def _print_block(name: str, settings: Settings, args: Namespace, screen: Screen) -> None:
-    host, made = hosts.HOSTS[name], given(args.environ)
-    env = {variable(n): str(getattr(settings, n)) if n in PATHS else raw for n, raw in made.items() if n != KEPT_BACK}
-    launch = hosts.this_installation(args.program, env)
-    block, where = hosts.block(host, launch), hosts.where(host, launch)
-    screen.answer({"host": name, "paths": host.paths, "block": block, "where": where}, block)
-    screen.note(where)
-    if KEPT_BACK in made and "key_file" not in made:
-        screen.note(
-            "The key of MEMORY_MCP_KEY is not printed: put it into a file that only you can read, and name that file"
-            " as MEMORY_MCP_KEY_FILE in the block's env."
-        )
 
 
 async def doctor(settings: Settings, args: Namespace, screen: Screen) -> int:

@@ -4,7 +4,7 @@ from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from memory_mcp.cli import commands, housekeeping
+from memory_mcp.cli import commands, hooks, housekeeping, placing, sessions
 from memory_mcp.cli.hosts import HOSTS, PREFERENCES
 from memory_mcp.models import Kind, Outcome, Source
 from memory_mcp.release import installed_version
@@ -17,7 +17,7 @@ Without a verb it serves MCP on standard input and output: that is how a host, s
 START = """\
 to begin:
   memory-mcp doctor                            is everything in order?
-  memory-mcp install --print claude-desktop    what to paste into your host
+  memory-mcp install claude-desktop            place it in your host
   memory-mcp store "I take my coffee without milk"
   memory-mcp recall "how do I like my coffee?"
 
@@ -57,6 +57,7 @@ def build_parser() -> ArgumentParser:
         verb.flags(one)
         if not verb.apart:
             _common(one, verb.namespace)
+            one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting")
         one.add_argument("--json", action="store_true", help="answer in JSON, for programs")
         one.set_defaults(run=verb.run, opens=verb.opens, error=one.error)
     return parser
@@ -109,10 +110,28 @@ def _show(parser: ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="a full id, as list shows it")
 
 
+def _summarize(parser: ArgumentParser) -> None:
+    parser.add_argument("session_id", nargs="?", default="", metavar="SESSION", help="a session whose turns are kept")
+    parser.add_argument("--pending", action="store_true", help="all sessions that are not summarized yet")
+
+
+def _import_conversation(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", help="JSON with role and content, lines of `Name: text`, or LoCoMo's JSON"
+    )
+    parser.add_argument("--session", default="", metavar="ID", help="what to call the conversation (the file's name)")
+    parser.add_argument("--untrusted", action="store_true", help="others wrote it: never show it unasked")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be kept, and keep nothing")
+
+
 def _context(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--max-tokens", type=int, default=2_000, metavar="COUNT", help="how long at most (2000; at least 100)"
     )
+    parser.add_argument(
+        "--hook", default="", metavar="HOST", choices=hooks.HOSTS, help="answer a hook of this host, in its own form"
+    )
+    parser.add_argument("--on", action="store_true", help="with --hook: conversations are captured")
 
 
 def _edit(parser: ArgumentParser) -> None:
@@ -142,9 +161,10 @@ def _selection(parser: ArgumentParser) -> None:
 def _install(parser: ArgumentParser) -> None:
     block = parser.add_mutually_exclusive_group()
     block.add_argument("host", nargs="?", metavar="HOST", choices=list(HOSTS), help=", ".join(HOSTS))
-    block.add_argument(
-        "--print", metavar="HOST", choices=list(HOSTS), help="print the block that makes the host start the server"
-    )
+    block.add_argument("--print", metavar="HOST", choices=list(HOSTS), help="only print the block, to be pasted")
+    parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+    parser.add_argument("--remove", action="store_true", help="take it out again")
+    parser.add_argument("--capture", action="store_true", help="agree that hooks keep what is said")
     languages = list(PREFERENCES)
     parser.add_argument(
         "--preferences", nargs="?", const="en", choices=languages, help="the text for a host's own preferences (en)"
@@ -227,6 +247,22 @@ VERBS: dict[str, Verb] = {
         _context,
         namespace=LOOKS,
     ),
+    "summarize": Verb(
+        sessions.summarize,
+        "turn what was kept of a conversation into an episode and its key facts",
+        "--pending",
+        _summarize,
+        "[SESSION]",
+        "where the session belongs (MEMORY_MCP_NAMESPACE)",
+    ),
+    "import-conversation": Verb(
+        sessions.import_conversation,
+        "keep the conversations of a file as turns; again is harmless",
+        "chat.json --session planning",
+        _import_conversation,
+        "FILE",
+        GOES,
+    ),
     "edit": Verb(
         commands.edit,
         "change what is known about a memory; its text is corrected by storing another",
@@ -273,9 +309,9 @@ VERBS: dict[str, Verb] = {
     "doctor": Verb(housekeeping.doctor, "check every part for real", "--json", opens=False),
     "demo": Verb(housekeeping.demo, "show the main job on a temporary file", opens=False, apart=True),
     "install": Verb(
-        housekeeping.install,
-        "print what to paste into a host",
-        "--print claude-desktop",
+        placing.install,
+        "place the server in a host, with hooks and skill where it has them",
+        "claude-code --dry-run",
         _install,
         "[HOST]",
         GIVEN,

@@ -1,16 +1,25 @@
 """The verbs about conversations: summarize what was kept of them, and take them in from files."""
 
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_mcp.cli.terminal import Screen, counted
+from memory_mcp.config import MAX_NAME
+from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Conversation, PendingSession, Summarized
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
+    from memory_mcp.conversation_files import Heard
     from memory_mcp.service import MemoryService
-    from memory_mcp.sessions import Attempt
+    from memory_mcp.sessions import Attempt, Imported
     from memory_mcp.summarizers import Progress
+
+MAX_FILE = 200 * 1024 * 1024
+SHOWN = 20
+"""Skipped messages that are told one by one."""
 
 AT_MOST = 1_000
 """Sessions of one call; whoever has more calls again."""
@@ -69,6 +78,72 @@ def _told(session_id: str, done: Summarized) -> list[str]:
         for near in fact.similar
     ]
     return [told, "    " + done.episode.memory.content.replace("\n", "\n    "), *similar]
+
+
+async def import_conversation(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
+    """Keep the conversations of a file as turns; a message that is known already is not kept twice."""
+    from memory_mcp import conversation_files  # noqa: PLC0415 - only this verb needs it
+
+    path = Path(args.file)
+    found = conversation_files.read(_content(path), screen.zone)
+    base = args.session or path.stem
+    named = [(_session_id(base, heard, alone=len(found) == 1), heard) for heard in found]
+    unread = [f"{name}, {line}" for name, heard in named for line in heard.skipped]
+    if args.dry_run:
+        return _foretell(screen, named, unread)
+    done = [
+        await memory.take_in(
+            [(one.id, one.message) for one in heard.turns],
+            Conversation(name, namespace=args.namespace),
+            trusted=not args.untrusted,
+        )
+        for name, heard in named
+        if heard.turns
+    ]
+    await memory.embed_pending()
+    _report(screen, done, unread)
+    return 0
+
+
+def _content(path: Path) -> bytes:
+    size = path.stat().st_size
+    if size > MAX_FILE:
+        raise InvalidInput(f"{path.name} has {size:,} bytes, at most {MAX_FILE:,}. Split it. Nothing was saved.")
+    return path.read_bytes()
+
+
+def _foretell(screen: Screen, named: "Sequence[tuple[str, Heard]]", unread: list[str]) -> int:
+    """Say what would be kept."""
+    counts = {name: len(heard.turns) for name, heard in named}
+    lines = [f"{name}: {counted(count, 'message', 'messages')}" for name, count in counts.items()]
+    screen.answer({"messages": counts, "skipped": unread}, *lines, "Nothing was saved: this was a dry run.")
+    _tell_skipped(screen, unread)
+    return 0
+
+
+def _session_id(base: str, heard: "Heard", *, alone: bool) -> str:
+    return base if alone or not heard.name else f"{base}/{heard.name}"[:MAX_NAME]
+
+
+def _report(screen: Screen, done: "Sequence[Imported]", unread: list[str]) -> None:
+    lines = [
+        f"{one.session_id}: {counted(one.stored, 'turn', 'turns')} stored, {one.known} known already"
+        + f", {one.forgotten} forgotten on request and left so" * bool(one.forgotten)
+        for one in done
+    ]
+    skipped = [*unread, *(f"{one.session_id}, {line}" for one in done for line in one.skipped)]
+    screen.answer({"sessions": [asdict(one) for one in done], "skipped": skipped}, *lines)
+    _tell_skipped(screen, skipped)
+    screen.note(" ".join(dict.fromkeys(notice for one in done for notice in one.notices)))
+    if any(one.stored for one in done):
+        screen.note("To make episodes of them: memory-mcp summarize --pending")
+
+
+def _tell_skipped(screen: Screen, lines: list[str]) -> None:
+    if lines:
+        screen.note(f"Skipped: {len(lines)}.")
+    for line in lines[:SHOWN]:
+        screen.note(f"  {line}")
 
 
 def _telling(screen: Screen) -> "Progress":

@@ -55,10 +55,18 @@ class Database:
     """One open file. `vector_problem` says why meaning cannot be searched here, '' when it can."""
 
     def __init__(
-        self, path: Path, writer: _Threaded, reader: _Threaded, vector_problem: str, *, encrypted: bool
+        self,
+        path: Path,
+        writer: _Threaded,
+        reader: _Threaded,
+        vector_problem: str,
+        *,
+        encrypted: bool,
+        reads_only: bool = False,
     ) -> None:
         self.path = path
         self.encrypted = encrypted
+        self.reads_only = reads_only
         self.vector_problem = vector_problem
         self._writer = writer
         self._reader = reader
@@ -97,7 +105,8 @@ class Database:
         await self._reader.end()
         # A file that was moved gets what is in its log, which then cannot spoil the file that took its place. Where the
         # log alone is lost, SQLite saves what it may: when closing, it takes our log only if nobody else has the file.
-        if not self.is_lost or not place.are_there(self.path, self._files[:1]):
+        moved = self.is_lost and not place.are_there(self.path, self._files[:1])
+        if not self.reads_only and (moved or not self.is_lost):
             with suppress(driver.Error):  # whoever opens the file next empties the log
                 await self._writer.run(truncate_log)
         await self._writer.end()
@@ -131,15 +140,23 @@ class Database:
 
 
 async def open_database(
-    path: Path, *, key: str = "", extension: str = "", migrations: Sequence[schema.Migration] = ()
+    path: Path,
+    *,
+    key: str = "",
+    reads_only: bool = False,
+    extension: str = "",
+    migrations: Sequence[schema.Migration] = (),
 ) -> Database:
-    """Open or create the file; what follows `key` replaces sqlite-vec's binary and the packaged scripts.
+    """Open or create the file. `extension` and `migrations` replace sqlite-vec's binary and the packaged scripts.
 
-    Raises `StoreForeign`, `StoreDamaged`, `StoreReadOnly`, `StoreBusy`, `StoreFull`.
+    With `reads_only` nothing is made, brought up to date or written, and a lock is waited for only briefly. Raises
+    `StoreForeign`, `StoreDamaged`, `StoreReadOnly`, `StoreBusy`, `StoreFull`.
     """
     connect = partial(driver.connect, path, key)
-    writer = _Threaded(partial(_open_writer, path, connect, migrations or schema.packaged_migrations()))
-    reader = _Threaded(partial(_open_reader, connect))
+    scripts = migrations or schema.packaged_migrations()
+    open_reader = partial(_open_glance, path, connect, scripts) if reads_only else partial(_open_reader, connect)
+    writer = _Threaded(open_reader if reads_only else partial(_open_writer, path, connect, scripts))
+    reader = _Threaded(open_reader)
     problem = ""
     try:
         for connection in (writer, reader):
@@ -151,7 +168,7 @@ async def open_database(
         if isinstance(error, driver.Error):
             raise translate(error, path, SAVED) from error
         raise
-    return Database(path, writer, reader, problem, encrypted=bool(key))
+    return Database(path, writer, reader, problem, encrypted=bool(key), reads_only=reads_only)
 
 
 def truncate_log(connection: Connection) -> bool:
@@ -177,6 +194,17 @@ def _open_writer(path: Path, connect: Callable[[], Connection], migrations: Sequ
 def _open_reader(connect: Callable[[], Connection]) -> Connection:
     connection = connect()
     connection.execute("pragma query_only = on")
+    return connection
+
+
+def _open_glance(path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]) -> Connection:
+    connection = _open_reader(connect)
+    try:
+        connection.execute(f"pragma busy_timeout = {driver.GLANCE_TIMEOUT_MS}")
+        schema.require_current(connection, path, migrations)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -29,6 +29,9 @@ is_complete = library.complete_statement
 BUSY_TIMEOUT_MS = 10_000
 """Four processes on a loaded machine waited up to 4.2 s (docs/decisions.md, Driver and durability)."""
 
+GLANCE_TIMEOUT_MS = 300
+"""Who only glances at the file, as a hook does, has a host waiting."""
+
 PRAGMAS = (
     f"pragma busy_timeout = {BUSY_TIMEOUT_MS}",
     "pragma synchronous = full",

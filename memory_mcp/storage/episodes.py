@@ -17,6 +17,9 @@ from memory_mcp.storage.sessions import namespace_number, session_number
 from memory_mcp.storage.words import add_words, remove_words
 from memory_mcp.tokens import digest
 
+MAX_USED = 200
+"""Uses of tools that an episode of a captured session lists."""
+
 EPISODES = """
     select e.*, m.id, (
         select json_group_array(fact.id) from link l join memory fact on fact.row = l.newer
@@ -57,7 +60,7 @@ def write_episode(connection: Connection, told: Told, act: Act) -> Kept:
     outdated = _outdated(connection, session)
     row = _same_text(connection, session, memory)
     if row:
-        _take_over(connection, row, episode, act.now)
+        _take_over(connection, session, row, episode, act.now)
     else:
         row = _insert(connection, session, episode, Draft(memory, told.vectors, model=told.model), act.now)
     _cover(connection, session, row, episode)
@@ -129,7 +132,7 @@ def _same_text(connection: Connection, session: int, memory: Memory) -> int | No
     return found[0] if found else None
 
 
-def _take_over(connection: Connection, row: int, episode: Episode, now: int) -> None:
+def _take_over(connection: Connection, session: int, row: int, episode: Episode, now: int) -> None:
     """Let a summary that is told again know what is said of it now; actions only if it had none."""
     touch(connection, row, now)
     if not may_change(connection, row, episode.memory):
@@ -146,7 +149,7 @@ def _take_over(connection: Connection, row: int, episode: Episode, now: int) -> 
         {"outcome": episode.outcome, "trigger": episode.trigger, "row": row},
     )
     if not _actions(connection, row):
-        _add_actions(connection, row, episode.actions)
+        _add_actions(connection, row, episode.actions or _used(connection, session))
 
 
 def _insert(connection: Connection, session: int, episode: Episode, draft: Draft, now: int) -> int:
@@ -160,7 +163,7 @@ def _insert(connection: Connection, session: int, episode: Episode, draft: Draft
     row = insert(connection, draft, now)
     link(connection, row, older, "supersedes")
     _add_episode(connection, session, row, episode)
-    _add_actions(connection, row, episode.actions)
+    _add_actions(connection, row, episode.actions or _used(connection, session))
     return row
 
 
@@ -191,6 +194,23 @@ def _add_actions(connection: Connection, row: int, actions: Sequence[Action]) ->
         "insert into action values (:episode, :position, :tool, :input_digest, :ok, :duration_ms)",
         [_action(row, position, action) for position, action in enumerate(actions)],
     )
+
+
+def _used(connection: Connection, session: int) -> list[Action]:
+    """Read the tools that a captured session used, in their order; the newest, if there are many."""
+    found = connection.execute(
+        """
+        select tool, ok, input_digest, duration_ms from (
+            select * from tool_use where session = :session order by at desc, call_id desc limit :limit)
+        order by at, call_id
+        """,
+        {"session": session, "limit": MAX_USED},
+    ).fetchall()
+    return [_as_action(row) for row in found]
+
+
+def _as_action(row: Row) -> Action:
+    return Action(row["tool"], bool(row["ok"]), row["input_digest"], row["duration_ms"] and row["duration_ms"] / 1000)
 
 
 def _action(episode: int, position: int, action: Action) -> dict[str, Any]:
@@ -254,7 +274,4 @@ def _actions(connection: Connection, episode: int) -> tuple[Action, ...]:
         "select tool, ok, input_digest, duration_ms from action where episode = :episode order by position",
         {"episode": episode},
     ).fetchall()
-    return tuple(
-        Action(row["tool"], bool(row["ok"]), row["input_digest"], row["duration_ms"] and row["duration_ms"] / 1000)
-        for row in found
-    )
+    return tuple(map(_as_action, found))

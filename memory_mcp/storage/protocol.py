@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_mcp.models import (
+    Action,
     Episode,
     Filter,
     Forgotten,
@@ -50,6 +51,48 @@ class Draft:
     supersedes: tuple[str, ...] = ()
     coordinates: Coordinates | None = None
     model: ModelIdentity | None = None
+
+
+@dataclass(frozen=True)
+class ToolUse:
+    """One use of a tool in a captured conversation. `call_id` is the host's own name of it."""
+
+    call_id: str
+    action: Action
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How far a host's record was read: bytes from its start, and a digest of what stands just before."""
+
+    place: int
+    mark: bytes
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What is new of a conversation as its host recorded it. The turns bear coordinates.
+
+    `ended_at` is given when the host says that the conversation is over; `reading` when its record was read on.
+    """
+
+    host: str
+    session_id: str
+    namespace: str
+    turns: tuple[Draft, ...] = ()
+    uses: tuple[ToolUse, ...] = ()
+    ended_at: datetime | None = None
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True)
+class CaptureResult:
+    """What became of captured turns: written, known already, or forgotten on request and left so."""
+
+    written: int
+    known: int = 0
+    forgotten: int = 0
 
 
 @dataclass(frozen=True)
@@ -174,6 +217,14 @@ class Store(Protocol):
         tags, and actions if it had none. Another text supersedes the session's earlier episode and raises `version`.
         An earlier one that had lost a source is erased instead. `model` made `vectors`, as in `Draft`.
         """
+        ...
+
+    async def capture(self, captured: Captured, *, door: str) -> CaptureResult:
+        """Write what is new of a conversation, in one transaction; repeating it is harmless."""
+        ...
+
+    async def reading(self, host: str, session_id: str) -> Reading | None:
+        """How far a host's record of a conversation was read; None when it never was."""
         ...
 
     async def get(self, ids: Sequence[str]) -> list[Memory]:

@@ -9,7 +9,7 @@ from glob import escape
 from importlib.resources import files
 from pathlib import Path
 
-from memory_mcp.errors import StoreForeign
+from memory_mcp.errors import StoreForeign, StoreUnavailable
 from memory_mcp.storage.driver import BUSY_TIMEOUT_MS, Connection, Error, is_complete
 from memory_mcp.tokens import TOKENS_VERSION
 
@@ -54,6 +54,15 @@ def bring_up_to_date(
     except BaseException:
         connection.rollback()
         raise
+
+
+def require_current(connection: Connection, path: Path, migrations: Sequence[Migration]) -> None:
+    """Raise `StoreUnavailable` unless the file is ours and of this version."""
+    if not _is_current(connection, path, migrations):
+        raise StoreUnavailable(
+            f"Nothing could be read: {path} is not yet of this version of memory-mcp. The next start of a server, or"
+            " `memory-mcp stats`, brings it up to date."
+        )
 
 
 def version(connection: Connection) -> int:

@@ -38,11 +38,14 @@ def session_number(connection: Connection, namespace: int, session_id: str, at: 
 
 
 def give_place(connection: Connection, session: int, turn: Memory, at: int, host: str) -> int:
-    """Count a turn in its session; returns its place, the next free one unless the turn has one already."""
+    """Count a turn in its session, which goes on with it.
+
+    Returns the turn's place: the next free one, unless it has one already.
+    """
     return connection.execute(
         """
         update session
-        set turns = max(turns, coalesce(:sequence, turns + 1)), last_at = max(last_at, :at),
+        set turns = max(turns, coalesce(:sequence, turns + 1)), last_at = max(last_at, :at), ended_at = null,
             host = case when host = '' then :host else host end
         where number = :session
         returning coalesce(:sequence, turns)

@@ -17,6 +17,7 @@ from memory_mcp.models import (
     Stats,
 )
 from memory_mcp.storage import (
+    capturing,
     driver,
     episodes,
     erasure,
@@ -34,7 +35,18 @@ from memory_mcp.storage.audit import Act
 from memory_mcp.storage.database import Database, open_database
 from memory_mcp.storage.eraser import Eraser
 from memory_mcp.storage.filters import to_ms
-from memory_mcp.storage.protocol import Check, Draft, Evidence, Page, Probe, Vectors, Written
+from memory_mcp.storage.protocol import (
+    Captured,
+    CaptureResult,
+    Check,
+    Draft,
+    Evidence,
+    Page,
+    Probe,
+    Reading,
+    Vectors,
+    Written,
+)
 
 
 class SqliteStore:
@@ -80,6 +92,14 @@ class SqliteStore:
         if kept.erased:
             await self._eraser.follow_up(kept.erased)
         return kept.episode, kept.facts
+
+    async def capture(self, captured: Captured, *, door: str) -> CaptureResult:
+        """Write what is new of a conversation."""
+        return await self._database.write(capturing.capture, captured, Act(door, to_ms(self._now())))
+
+    async def reading(self, host: str, session_id: str) -> Reading | None:
+        """Read how far a host's record was read."""
+        return await self._database.read(capturing.reading, host, session_id)
 
     async def get(self, ids: Sequence[str]) -> list[Memory]:
         """Read memories in the order asked."""
@@ -249,15 +269,17 @@ async def open_store(
     *,
     key: str = "",
     now: Callable[[], datetime],
+    reads_only: bool = False,
     patience: timedelta = timedelta(seconds=10),
     extension: str = "",
 ) -> SqliteStore:
     """Open or create the memory file.
 
-    `key` is 64 hexadecimal digits for an encrypted file; `patience` bounds how long a forget waits for other readers;
-    `extension` replaces sqlite-vec's own binary. Raises `StoreUnavailable` and its kinds.
+    `key` is 64 hexadecimal digits for an encrypted file; with `reads_only` nothing is made or written, and a lock is
+    waited for only briefly; `patience` bounds how long a forget waits for other readers; `extension` replaces
+    sqlite-vec's own binary. Raises `StoreUnavailable` and its kinds.
     """
-    database = await open_database(path, key=key, extension=extension)
-    if not await database.read(words.are_current):
+    database = await open_database(path, key=key, reads_only=reads_only, extension=extension)
+    if not reads_only and not await database.read(words.are_current):
         await database.write(words.renew_words)
     return SqliteStore(database, now, patience)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 @pytest.mark.parametrize(
     ("text", "pieces"),
     [
-        (ENGLISH, ["quixotic", "zanzibarian", "xylotom", "7712", "nobody else may"]),
+        (ENGLISH, ["quixotic", "zanzibarian", "xylotom", "us-7712", "nobody else may"]),
         (JAPANESE, ["合言葉", "紫陽花", "向日", "教えて"]),
     ],
 )

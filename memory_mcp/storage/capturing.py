@@ -1,0 +1,107 @@
+"""How captured conversations are written: turns that are new, uses of tools, and how far the host's record was read."""
+
+import json
+from collections.abc import Sequence
+
+from memory_mcp.storage.audit import Act, record
+from memory_mcp.storage.driver import Connection
+from memory_mcp.storage.filters import to_ms
+from memory_mcp.storage.memories import write_all
+from memory_mcp.storage.protocol import Captured, CaptureResult, Draft, Reading, ToolUse
+from memory_mcp.storage.sessions import find_session, namespace_number, session_number
+
+
+def capture(connection: Connection, captured: Captured, act: Act) -> CaptureResult:
+    """Write what is new of a conversation; what is known or was forgotten is passed over."""
+    drafts = _not_forgotten(connection, captured.turns)
+    written = write_all(connection, drafts, act.now)
+    new = [one.id for one in written if not one.duplicate]
+    if new:
+        record(connection, "capture", new, act)
+    _note_uses(connection, captured, act.now)
+    if captured.ended_at:
+        _end(connection, captured)
+    if captured.reading:
+        _note_reading(connection, captured, captured.reading)
+    return CaptureResult(len(new), len(written) - len(new), len(captured.turns) - len(drafts))
+
+
+def reading(connection: Connection, host: str, session_id: str) -> Reading | None:
+    """Read how far a host's record of a conversation was read."""
+    found = connection.execute(
+        "select place, mark from reading where host = :host and session_id = :session_id",
+        {"host": host, "session_id": session_id},
+    ).fetchone()
+    return Reading(found["place"], found["mark"]) if found else None
+
+
+def _not_forgotten(connection: Connection, drafts: Sequence[Draft]) -> list[Draft]:
+    """Leave out what somebody had us forget: it must not be learned again by itself."""
+    names = [
+        [one.coordinates.host, one.coordinates.session_id, one.coordinates.message_id]
+        for one in drafts
+        if one.coordinates
+    ]
+    found = connection.execute(
+        """
+        select f.host, f.session_id, f.message_id from forgotten f
+        where (f.host, f.session_id, f.message_id) in (
+            select value ->> 0, value ->> 1, value ->> 2 from json_each(:names)) and f.memory_id = ''
+        """,
+        {"names": json.dumps(names)},
+    ).fetchall()
+    gone = {tuple(row) for row in found}
+    return [
+        one
+        for one in drafts
+        if one.coordinates is None
+        or (one.coordinates.host, one.coordinates.session_id, one.coordinates.message_id) not in gone
+    ]
+
+
+def _note_uses(connection: Connection, captured: Captured, now: int) -> None:
+    if not captured.uses:
+        return
+    namespace = namespace_number(connection, captured.namespace)
+    session = session_number(
+        connection, namespace, captured.session_id, min(to_ms(one.at) if one.at else now for one in captured.uses)
+    )
+    connection.executemany(
+        """
+        insert or ignore into tool_use (session, call_id, at, tool, input_digest, ok, duration_ms)
+        values (:session, :call_id, :at, :tool, :input_digest, :ok, :duration_ms)
+        """,
+        [{"session": session, **_columns(one, now)} for one in captured.uses],
+    )
+
+
+def _columns(use: ToolUse, now: int) -> dict[str, object]:
+    action = use.action
+    return {
+        "call_id": use.call_id,
+        "at": to_ms(use.at) if use.at else now,
+        "tool": action.tool,
+        "input_digest": action.input_digest,
+        "ok": int(action.ok),
+        "duration_ms": None if action.duration is None else round(action.duration * 1000),
+    }
+
+
+def _end(connection: Connection, captured: Captured) -> None:
+    """Mark that a conversation is over; one of which nothing is kept needs no mark."""
+    assert captured.ended_at is not None, "only what ended is marked"
+    session = find_session(connection, namespace_number(connection, captured.namespace), captured.session_id)
+    connection.execute(
+        "update session set ended_at = :at where number = :session",
+        {"at": to_ms(captured.ended_at), "session": session},
+    )
+
+
+def _note_reading(connection: Connection, captured: Captured, reading: Reading) -> None:
+    connection.execute(
+        """
+        insert into reading (host, session_id, place, mark) values (:host, :session_id, :place, :mark)
+        on conflict (host, session_id) do update set place = excluded.place, mark = excluded.mark
+        """,
+        {"host": captured.host, "session_id": captured.session_id} | vars(reading),
+    )
