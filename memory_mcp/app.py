@@ -1,23 +1,33 @@
 """Where the parts are put together: the only place that knows every concrete class."""
 
+from __future__ import annotations
+
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from memory_mcp import dates
+from memory_mcp.budget import DailyBudget
 from memory_mcp.config import Settings
 from memory_mcp.embedding import Embeddings, load_embedder
 from memory_mcp.errors import MemoryMcpError
 from memory_mcp.finding import Accesses, Finder
+from memory_mcp.maintenance import Maintenance
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import utc_now
 from memory_mcp.service import MemoryService
 from memory_mcp.sessions import Sessions
 from memory_mcp.storage import open_store
-from memory_mcp.summarizers import ExtractiveSummarizer
+from memory_mcp.storage.protocol import Store
+from memory_mcp.summarizers import AnthropicSummarizer, ExtractiveSummarizer, Summarizer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 UPKEEP_EVERY = timedelta(seconds=30)
 
@@ -38,7 +48,7 @@ async def open_memory(
     store = await open_store(settings.db, key=settings.encryption_key(), now=now, reads_only=glances)
     embeddings = Embeddings(load_embedder("none" if glances else settings.model))
     meaning = Meaning(store, embeddings, patient=not serves)
-    summarizer = ExtractiveSummarizer(partial(embeddings.embed, wait=not serves))
+    summarizer = _summarizer(settings, store, partial(embeddings.embed, wait=not serves), now)
     memory = MemoryService(
         store,
         meaning,
@@ -47,6 +57,7 @@ async def open_memory(
         settings,
         now,
         Finder(store, meaning, settings, now, Accesses()),
+        Maintenance(store, meaning, embeddings, now),
         door,
     )
     upkeep = [asyncio.create_task(task) for task in (_upkeep(memory) if serves else ())]
@@ -66,6 +77,19 @@ async def open_memory(
         finally:
             await embeddings.close()
             await store.close()
+
+
+def _summarizer(
+    settings: Settings,
+    store: Store,
+    embed: Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]],
+    now: Callable[[], datetime],
+) -> Summarizer:
+    if settings.summarizer != "anthropic":
+        return ExtractiveSummarizer(embed)
+    zone = dates.zone(settings.tz)
+    budget = DailyBudget(store, settings.anthropic_daily_usd, zone, now)
+    return AnthropicSummarizer(settings.anthropic_model, budget, zone)
 
 
 def _upkeep(memory: MemoryService) -> Iterator[Coroutine[Any, Any, None]]:

@@ -1,16 +1,31 @@
 """How a conversation becomes an episode: its turns, its summary, its key facts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memory_mcp import privacy, requests
 from memory_mcp.config import MAX_CONTENT, MAX_NAME, Settings
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import Action, Conversation, Episode, KeyFact, Kind, Memory, Message, Source, Trust, new_id
+from memory_mcp.models import (
+    LESSONS,
+    Action,
+    Conversation,
+    Episode,
+    KeyFact,
+    Kind,
+    Memory,
+    Message,
+    Source,
+    Trust,
+    new_id,
+)
 from memory_mcp.storage.protocol import Coordinates, Draft
-from memory_mcp.summarizers.protocol import MAX_CHARACTERS, MAX_WORDS, Summary
-from memory_mcp.text import is_cjk
+from memory_mcp.text import parts
+
+if TYPE_CHECKING:  # a hook, which has turns to make and no summary, must not wait for the libraries behind it
+    from memory_mcp.summarizers.protocol import Summary
 
 MAX_MESSAGE = 1_000_000
 """Characters of one message; over `MAX_CONTENT` it is kept as several turns."""
@@ -24,10 +39,11 @@ TELLING = 20
 """Characters from which the same words at the same places are no coincidence; "Yes." at place 5 may be one."""
 
 MAX_SECONDS = 366 * 86_400.0
-SPEAKING = {"user": Source.USER, "assistant": Source.AGENT}
-"""Roles whose words are kept; system text and tool output are not part of what was said."""
+SOURCES = {"user": Source.USER, "assistant": Source.AGENT, "tool": Source.TOOL}
+SPEAKING = ("user", "assistant")
+"""Roles whose words are kept; system text and, unless asked for, tool output are not part of what was said."""
 
-ROLES = (*SPEAKING, "system", "tool")
+ROLES = (*SOURCES, "system")
 
 
 def require_bounded(told: Conversation) -> None:
@@ -43,19 +59,19 @@ def require_bounded(told: Conversation) -> None:
             raise InvalidInput(f"{field} has {count:,} entries; at most {most:,}. Nothing was saved.")
 
 
-def spoken(messages: Sequence[Message]) -> tuple[list[Message], tuple[str, ...]]:
+def spoken(messages: Sequence[Message], roles: Collection[str] = SPEAKING) -> tuple[list[Message], tuple[str, ...]]:
     """Keep what people and assistants said, cleaned, with notices; raises `InvalidInput` naming the message."""
     kept: list[Message] = []
     notices: list[str] = []
     for place, message in enumerate(messages):
         if message.role not in ROLES:
             raise InvalidInput(f"messages[{place}].role must be one of {', '.join(ROLES)}. Nothing was saved.")
-        if message.role not in SPEAKING or not privacy.without_private(message.content)[0].strip():
+        if message.role not in roles or not privacy.without_private(message.content)[0].strip():
             continue
         # Admitted whole and then cut: a secret at a cut would be recognised in neither half.
         admitted = privacy.admit(message.content, f"messages[{place}].content", MAX_MESSAGE)
         name = requests.name(message.name.strip(), f"messages[{place}].name")
-        kept += [replace(message, content=part, name=name) for part in _parts(admitted.text)]
+        kept += [replace(message, content=part, name=name) for part in parts(admitted.text, MAX_CONTENT)]
         notices += admitted.notices
     return kept, tuple(dict.fromkeys(notices))
 
@@ -94,7 +110,8 @@ def turn(message: Message, conversation: Conversation, settings: Settings, now: 
         namespace=conversation.namespace,
         session_id=conversation.session_id,
         speaker=speaker(message),
-        source=SPEAKING[message.role],
+        source=SOURCES[message.role],
+        trust=privacy.trust_of(SOURCES[message.role]),
         created_at=at,
         updated_at=now,
         expires_at=requests.expiry(None, Kind.TURN, settings, now),
@@ -111,7 +128,12 @@ class Coming:
 
 
 def coming(
-    told: Iterable[tuple[str, Message]], of: Conversation, host: str, settings: Settings, now: datetime
+    told: Iterable[tuple[str, Message]],
+    of: Conversation,
+    host: str,
+    settings: Settings,
+    now: datetime,
+    roles: Collection[str] = SPEAKING,
 ) -> Coming:
     """Make drafts of messages, each with its name at its host; one that cannot be kept holds up no other.
 
@@ -122,8 +144,8 @@ def coming(
     notices: list[str] = []
     for name, message in told:
         try:
-            parts, more = spoken([message])
-            memories = [turn(part, of, settings, now) for part in parts]
+            said, more = spoken([message], roles)
+            memories = [turn(one, of, settings, now) for one in said]
         except InvalidInput as error:
             skipped.append(f"message {name}: {error}")
             continue
@@ -141,12 +163,12 @@ def _part(name: str, number: int) -> str:
 
 def message(turn: Memory) -> Message:
     """Give a kept turn back as the message it was."""
-    roles = {source: role for role, source in SPEAKING.items()} | {Source.TOOL: "tool"}
+    roles = {source: role for role, source in SOURCES.items()}
     return Message(roles.get(turn.source, "user"), turn.content, turn.speaker, turn.created_at)
 
 
 def episode(
-    conversation: Conversation, summary: Summary, turns: Sequence[Memory], settings: Settings, now: datetime
+    conversation: Conversation, summary: "Summary", turns: Sequence[Memory], settings: Settings, now: datetime
 ) -> Episode:
     """Make the episode of a session from its summary; its lessons stand in its content, so that they are found."""
     lessons = tuple(conversation.lessons or summary.lessons)
@@ -176,14 +198,14 @@ def episode(
     )
 
 
-def _trust(turns: Sequence[Memory], summary: Summary) -> Trust:
+def _trust(turns: Sequence[Memory], summary: "Summary") -> Trust:
     """Trust a summary as what it was made of: our summarizers do not read what tools printed, a host's model did."""
     read = (one.trust for one in turns if summary.engine == "host" or one.source is not Source.TOOL)
     return Trust.UNTRUSTED if Trust.UNTRUSTED in read else Trust.TRUSTED
 
 
 def _told(summary: str, lessons: Sequence[str]) -> str:
-    content = "\n".join([summary, "Lessons:", *(f"- {one}" for one in lessons)]) if lessons else summary
+    content = summary + LESSONS + "\n".join(f"- {one}" for one in lessons) if lessons else summary
     if len(content) > MAX_CONTENT:
         raise InvalidInput(
             f"summary and lessons have {len(content):,} characters together; at most {MAX_CONTENT:,}."
@@ -240,21 +262,7 @@ def key_fact(fact: KeyFact, of: Episode, settings: Settings, now: datetime) -> t
 
 def require_short(summary: str) -> None:
     """Refuse a summary of the caller's over 200 words, or 200 characters of text written without spaces."""
-    words, characters = len(summary.split()), len("".join(summary.split()))
-    if is_cjk(summary) and characters > MAX_CHARACTERS:
-        raise InvalidInput(
-            f"summary has {characters} characters; at most {MAX_CHARACTERS}. Shorten it. Nothing was saved."
-        )
-    if not is_cjk(summary) and words > MAX_WORDS:
-        raise InvalidInput(f"summary has {words} words; at most {MAX_WORDS}. Shorten it. Nothing was saved.")
+    from memory_mcp.summarizers.protocol import too_long  # noqa: PLC0415 - as Summary
 
-
-def _parts(text: str) -> list[str]:
-    """Cut an overlong message where a line or a word ends."""
-    parts: list[str] = []
-    while len(text) > MAX_CONTENT:
-        half = MAX_CONTENT // 2
-        cut = max(text.rfind("\n", half, MAX_CONTENT), text.rfind(" ", half, MAX_CONTENT)) + 1 or MAX_CONTENT
-        parts.append(text[:cut].strip())
-        text = text[cut:]
-    return [part for part in (*parts, text.strip()) if part]
+    if length := too_long(summary):
+        raise InvalidInput(f"summary has {length}. Shorten it. Nothing was saved.")

@@ -1,12 +1,11 @@
 """What the service asks of a place that keeps memories, in the domain's words."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from memory_mcp.models import (
     Action,
@@ -21,8 +20,14 @@ from memory_mcp.models import (
     Stats,
 )
 
-Vectors = NDArray[np.float32]
-"""One row a sentence, unit length."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+    """One row a sentence, unit length."""
+else:
+    Vectors = object  # numpy takes 0.1 s to import, and a hook has no vectors
 
 
 @dataclass(frozen=True)
@@ -156,6 +161,19 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Sentences:
+    """Sentences of memories as unit vectors, a row each, memory by memory in the order of its text.
+
+    `owners` is the place of a sentence's memory in `ids`, `places` that of the sentence within its memory, from 0.
+    """
+
+    ids: tuple[str, ...]
+    owners: NDArray[np.int64]
+    places: NDArray[np.int64]
+    vectors: Vectors
+
+
+@dataclass(frozen=True)
 class Page:
     """One page of a listing, newest first; `next_cursor` is '' at the end."""
 
@@ -251,6 +269,10 @@ class Store(Protocol):
         """Read what matters most: pinned first, then by importance and use, then newest. No turns, no episodes."""
         ...
 
+    async def count(self, where: Filter) -> int:
+        """How many memories the filter lets through."""
+        ...
+
     async def turns(self, session_id: str, namespace: str, limit: int = 10_000) -> list[Memory]:
         """Read the kept turns of a session in order; with namespace '' of every session of that id."""
         ...
@@ -261,6 +283,28 @@ class Store(Protocol):
 
     async def similar(self, vectors: Vectors, where: Filter, at_least: float, limit: int) -> list[tuple[str, float]]:
         """Ids of the memories nearest to any of the vectors, with the cosine, best first."""
+        ...
+
+    async def sentences(self, where: Filter, memories: int, most: int) -> Sentences:
+        """The vectors of the newest memories, at most so many memories and sentences; none if not yet made."""
+        ...
+
+    async def consolidated(self) -> dict[str, str]:
+        """For each memory that went into a pattern or a lesson, which one that was: the latest, if several did."""
+        ...
+
+    async def unhelpful(self, where: Filter, shown: int, limit: int) -> tuple[int, list[Memory]]:
+        """What was recalled so often and never found useful: how many, and the most shown; 0 where nobody rates."""
+        ...
+
+    async def unused(self, where: Filter, before: datetime, limit: int) -> tuple[int, list[Memory]]:
+        """What was told before an instant and never recalled: how many, and the oldest."""
+        ...
+
+    async def stale(
+        self, where: Filter, cutoffs: Mapping[str, datetime], now: datetime, limit: int
+    ) -> tuple[int, list[Memory]]:
+        """What was true until some time ago, or was neither told nor used since its kind's cutoff: count, oldest."""
         ...
 
     async def select(self, where: Filter, *, before: datetime | None, limit: int) -> list[tuple[str, int]]:
@@ -360,12 +404,36 @@ class Store(Protocol):
         """How many memories went because their time was up, after an instant."""
         ...
 
+    async def faded(self, cutoffs: Mapping[str, datetime], limit: int) -> list[str]:
+        """Ids of what was neither told, recalled nor rated since its kind's cutoff, is not pinned and has no end."""
+        ...
+
+    async def faded_since(self, since: datetime) -> int:
+        """How many memories were archived because they had faded, after an instant."""
+        ...
+
+    async def audit_lines(self) -> int:
+        """How many lines the audit has."""
+        ...
+
+    async def trim_audit(self, keep: int) -> None:
+        """Drop the oldest lines of the audit but so many."""
+        ...
+
     async def lease(self, name: str, owner: str, *, now: datetime, duration: timedelta) -> bool:
         """Take or renew a lease; False while another owner holds it."""
         ...
 
     async def release(self, name: str, owner: str) -> None:
         """Give a lease back before its time."""
+        ...
+
+    async def spent(self, day: str) -> float:
+        """What was spent on a day (YYYY-MM-DD) on a paid service, in dollars."""
+        ...
+
+    async def spend(self, day: str, dollars: float) -> None:
+        """Add to that; a negative number gives back."""
         ...
 
     async def secret(self) -> bytes:

@@ -1,9 +1,10 @@
 """The store that keeps memories in one SQLite file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_mcp.models import (
     Episode,
@@ -17,6 +18,7 @@ from memory_mcp.models import (
     Stats,
 )
 from memory_mcp.storage import (
+    audit,
     capturing,
     driver,
     episodes,
@@ -25,14 +27,15 @@ from memory_mcp.storage import (
     memories,
     pending,
     place,
+    relevance,
     revising,
-    search,
+    spending,
     upkeep,
     vectors,
     words,
 )
 from memory_mcp.storage.audit import Act
-from memory_mcp.storage.database import Database, open_database
+from memory_mcp.storage.database import Database, open_database, open_in_haste
 from memory_mcp.storage.eraser import Eraser
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.protocol import (
@@ -44,9 +47,13 @@ from memory_mcp.storage.protocol import (
     Page,
     Probe,
     Reading,
+    Sentences,
     Vectors,
     Written,
 )
+
+if TYPE_CHECKING:
+    from memory_mcp.storage import search
 
 
 class SqliteStore:
@@ -56,7 +63,7 @@ class SqliteStore:
         self._database = database
         self._now = now
         self._eraser = Eraser(database, patience)
-        self._stemmer = search.Stemmer(driver.scratch)
+        self._stemmer: search.Stemmer | None = None
 
     @property
     def is_lost(self) -> bool:
@@ -125,6 +132,10 @@ class SqliteStore:
         """Read what matters most."""
         return await self._database.read(listing.weightiest, where, limit)
 
+    async def count(self, where: Filter) -> int:
+        """Count everything the filter lets through."""
+        return await self._database.read(listing.count, where)
+
     async def turns(self, session_id: str, namespace: str, limit: int = 10_000) -> list[Memory]:
         """Read the kept turns of a session in order."""
         return await self._database.read(episodes.turns, session_id, namespace, limit)
@@ -133,13 +144,44 @@ class SqliteStore:
         """Gather the evidence for a question, by words alone where vectors cannot be searched."""
         if self.vector_problem:
             probe = replace(probe, vectors=None)
+        from memory_mcp.storage import search  # noqa: PLC0415 - it imports numpy, which takes a hook's time
+
+        self._stemmer = self._stemmer or search.Stemmer(driver.scratch)
         return await self._database.read(search.gather, self._stemmer, probe)
 
     async def similar(self, vectors: Vectors, where: Filter, at_least: float, limit: int) -> list[tuple[str, float]]:
         """Name the memories nearest to any of the vectors; none where vectors cannot be searched."""
         if self.vector_problem:
             return []
+        from memory_mcp.storage import search  # noqa: PLC0415 - as in `search`
+
         return await self._database.read(search.similar, vectors, where, at_least, limit)
+
+    async def sentences(self, where: Filter, memories: int, most: int) -> Sentences:
+        """Read the vectors of the newest memories."""
+        from memory_mcp.storage import sentences  # noqa: PLC0415 - as in `search`
+
+        return await self._database.read(sentences.sentences, where, memories, most)
+
+    async def consolidated(self) -> dict[str, str]:
+        """Name what went into patterns and lessons."""
+        from memory_mcp.storage import sentences  # noqa: PLC0415 - as in `search`
+
+        return await self._database.read(sentences.consolidated)
+
+    async def unhelpful(self, where: Filter, shown: int, limit: int) -> tuple[int, list[Memory]]:
+        """Read what was recalled often and never found useful."""
+        return await self._database.read(relevance.unhelpful, where, shown, limit)
+
+    async def unused(self, where: Filter, before: datetime, limit: int) -> tuple[int, list[Memory]]:
+        """Read what was never recalled."""
+        return await self._database.read(relevance.unused, where, before, limit)
+
+    async def stale(
+        self, where: Filter, cutoffs: Mapping[str, datetime], now: datetime, limit: int
+    ) -> tuple[int, list[Memory]]:
+        """Read what is past its truth or its time."""
+        return await self._database.read(relevance.stale, where, cutoffs, now, limit)
 
     async def select(self, where: Filter, *, before: datetime | None, limit: int) -> list[tuple[str, int]]:
         """Name everything the filter lets through."""
@@ -229,6 +271,22 @@ class SqliteStore:
         """Count what went because its time was up."""
         return await self._database.read(upkeep.expired_since, to_ms(since))
 
+    async def faded(self, cutoffs: Mapping[str, datetime], limit: int) -> list[str]:
+        """Name what nobody used since its kind's cutoff."""
+        return await self._database.read(relevance.faded, cutoffs, limit)
+
+    async def faded_since(self, since: datetime) -> int:
+        """Count what was archived because it had faded."""
+        return await self._database.read(audit.archived_unasked, to_ms(since))
+
+    async def audit_lines(self) -> int:
+        """Count the lines of the audit."""
+        return await self._database.read(audit.lines)
+
+    async def trim_audit(self, keep: int) -> None:
+        """Drop the oldest lines of the audit."""
+        await self._database.write(audit.trim, keep)
+
     async def lease(self, name: str, owner: str, *, now: datetime, duration: timedelta) -> bool:
         """Take or renew a lease."""
         return await self._database.write(upkeep.lease, name, owner, now, duration)
@@ -236,6 +294,14 @@ class SqliteStore:
     async def release(self, name: str, owner: str) -> None:
         """Give a lease back."""
         await self._database.write(upkeep.release, name, owner)
+
+    async def spent(self, day: str) -> float:
+        """Read what was spent on a day."""
+        return await self._database.read(spending.spent, day)
+
+    async def spend(self, day: str, dollars: float) -> None:
+        """Add to what was spent on a day."""
+        await self._database.write(spending.spend, day, dollars)
 
     async def secret(self) -> bytes:
         """Read the file's own key for handles."""
@@ -261,7 +327,8 @@ class SqliteStore:
     async def close(self) -> None:
         """Checkpoint the log and close."""
         await self._database.close()
-        self._stemmer.close()
+        if self._stemmer:
+            self._stemmer.close()
 
 
 async def open_store(
@@ -283,3 +350,8 @@ async def open_store(
     if not reads_only and not await database.read(words.are_current):
         await database.write(words.renew_words)
     return SqliteStore(database, now, patience)
+
+
+async def open_store_in_haste(path: Path, *, key: str = "", now: Callable[[], datetime]) -> SqliteStore:
+    """Open or create the memory file for a host that waits, to write a little; as `database.open_in_haste` says."""
+    return SqliteStore(await open_in_haste(path, key=key), now, patience=timedelta())

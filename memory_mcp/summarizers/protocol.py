@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memory_mcp.models import KeyFact, Message, Outcome
+from memory_mcp.text import is_cjk
 
 MAX_WORDS = 200
 MAX_CHARACTERS = 200
@@ -28,6 +29,27 @@ class Summary:
     engine: str = ""
     notice: str = ""
     outcome: Outcome | None = None
+
+
+def too_long(summary: str) -> str:
+    """Say how long a summary is, such as '231 words', if that is too long; else ''."""
+    if is_cjk(summary):
+        characters = len("".join(summary.split()))
+        return f"{characters} characters; at most {MAX_CHARACTERS}" if characters > MAX_CHARACTERS else ""
+    words = len(summary.split())
+    return f"{words} words; at most {MAX_WORDS}" if words > MAX_WORDS else ""
+
+
+class Budget(Protocol):
+    """What may be spent on a paid service, in dollars."""
+
+    async def left(self) -> float:
+        """What is left of today's."""
+        ...
+
+    async def spend(self, dollars: float) -> None:
+        """Count what was spent, or with a negative number given back."""
+        ...
 
 
 class Summarizer(Protocol):
