@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from anyio import to_thread
 
-from memory_mcp import conversations, privacy, requests
+from memory_mcp import conversations, models, privacy, requests
 from memory_mcp.config import Settings
 from memory_mcp.errors import Conflict, InvalidInput, NotFound, SummaryFailed
 from memory_mcp.likeness import near
@@ -20,7 +20,6 @@ from memory_mcp.models import (
     Message,
     PendingSession,
     Similar,
-    Source,
     Stored,
     Summarized,
     Trust,
@@ -28,6 +27,7 @@ from memory_mcp.models import (
 )
 from memory_mcp.storage.protocol import Captured, CaptureResult, Draft, Store, Written
 from memory_mcp.summarizers import NOTHING_SAID, Progress, Summarizer, Summary, no_progress, says_something
+from memory_mcp.summarizers.grounding import Source, unsupported
 
 LEASE = timedelta(minutes=3)
 """Longer than one call of a summarizer with its retries takes; renewed after each."""
@@ -37,6 +37,8 @@ QUIET = timedelta(minutes=30)
 
 FIRST_RETRY, LAST_RETRY = timedelta(minutes=10), timedelta(days=1)
 """A summary that failed is tried again after this, twice as long each time, at most the last."""
+
+UNHEARD_NAMED = 10
 
 IMPORTED = "file"
 """What stands for a host where turns come from a file."""
@@ -95,7 +97,8 @@ class Sessions:
         told = (*notices, *reworded)
         if asked.summary.strip():
             summary = self._own(asked)
-            return await self._written(asked, summary, [*kept, *turns], new=turns, told=told)
+            unheard = await to_thread.run_sync(_unheard, summary.summary, [*kept, *turns])
+            return await self._written(asked, summary, [*kept, *turns], new=turns, told=(*told, unheard))
         return await self._by_engine(asked, kept, turns, told, progress)
 
     async def summarize_pending(
@@ -285,9 +288,21 @@ class Sessions:
         return drafts, tuple(dict.fromkeys(notices))
 
 
+def _unheard(summary: str, turns: Sequence[Memory]) -> str:
+    """Say what a host's summary names that was not said in the turns that are kept: they may not be all there were."""
+    if not turns:
+        return ""
+    said = Source.of(
+        [*(f"{turn.speaker}: {turn.content}" for turn in turns), *(turn.created_at.isoformat() for turn in turns)]
+    )
+    unheard = unsupported(summary, said)
+    named = ", ".join(unheard[:UNHEARD_NAMED])
+    return f"Not in the kept turns: {named}. Summarize again without it if it was not said." if named else ""
+
+
 def _third_party(draft: Draft) -> Draft:
     """Mark what others said, of whom nobody knows whether they are right."""
-    return replace(draft, memory=replace(draft.memory, source=Source.IMPORT, trust=Trust.UNTRUSTED))
+    return replace(draft, memory=replace(draft.memory, source=models.Source.IMPORT, trust=Trust.UNTRUSTED))
 
 
 def _sum(one: CaptureResult, other: CaptureResult) -> CaptureResult:

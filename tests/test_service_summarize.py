@@ -181,6 +181,14 @@ async def test_secrets_and_private_blocks_stay_out_everywhere_and_that_is_told(m
     assert "private" in summarized.notice
 
 
+async def test_what_a_host_s_summary_names_beyond_the_kept_turns_is_told_and_kept(memory: MemoryService):
+    told = Conversation("s1", summary="The user moved to Sapporo and pays 930 to Mr. Abe.", messages=MOVING)
+    summarized = await memory.summarize(told)
+    assert summarized.episode.memory.content == told.summary
+    assert "Not in the kept turns: 930." in summarized.notice
+    assert "Not in the kept turns" not in (await memory.summarize(Conversation("s2", summary="Paid 930."))).notice
+
+
 async def test_memories_that_helped_are_rated(memory: MemoryService):
     helped = await keep(memory, "text")
     await memory.summarize(Conversation("s1", summary="Done.", useful_ids=(helped, "no-such-id")))
