@@ -97,6 +97,13 @@ def show_day(instant: datetime, zone: tzinfo) -> str:
         return f"{instant:%Y-%m-%d}"
 
 
+def name_day(instant: datetime, *, zone: tzinfo, now: datetime) -> str:
+    """Name the user's calendar day of an instant as one speaks of it: 'today', 'yesterday', else '2026-05-03'."""
+    day = show_day(instant, zone)
+    words = {show_day(now - timedelta(days=back), zone): word for back, word in ((1, "yesterday"), (0, "today"))}
+    return words.get(day, day)
+
+
 _BEYOND_THE_CLOCK = (OverflowError, ValueError, OSError)  # which one depends on the zone and the platform
 
 

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 
-from memory_mcp import dates, requests
+from memory_mcp import dates, following, requests
+from memory_mcp.briefing import Asking, as_read, collect
 from memory_mcp.config import Settings
-from memory_mcp.context import fitting, room
+from memory_mcp.context import LEAST_ENTRY, fitting, room
 from memory_mcp.errors import EmbedderUnavailable, InvalidInput, NotFound
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import (
@@ -16,23 +17,18 @@ from memory_mcp.models import (
     Kind,
     Memory,
     Mode,
-    PendingSession,
     Query,
     Recall,
-    Trust,
 )
 from memory_mcp.retrieval import Ranked, arranged, rank
-from memory_mcp.storage.protocol import Probe, Store, Vectors
+from memory_mcp.storage.protocol import Evidence, Probe, Store, Vectors
 from memory_mcp.tokens import query_terms
 
 BLOCK = 24
 """So many of the best candidates are read whole at a time; within them near-copies and history give way."""
 
-CONTEXT_WEIGHT = 0.6
-"""What the last messages find counts less than what the question finds."""
-
-EPISODES_IN_BRIEFING = 3
-PENDING_IN_BRIEFING = 3
+EXCERPT = 400
+"""Bytes of a memory's content below which a briefing rather tells of fewer; about sixty words."""
 
 
 class Accesses:
@@ -91,8 +87,7 @@ class Finder:
         text = query.text or query.context
         ranked, mode, notice = await self._ranked(text, where)
         if query.text and query.context:
-            beside, _, _ = await self._ranked(query.context, where)
-            ranked = _merged(ranked, beside)
+            ranked = await self._followed(ranked, query, where)
         found = await self._found(ranked, _offset(query.cursor), query.limit, where)
         hits = list(found.values())
         if hits and all(hit.label == "weak" for hit in hits):
@@ -121,19 +116,35 @@ class Finder:
         return found
 
     async def _ranked(self, text: str, where: Filter) -> tuple[list[Ranked], Mode, str]:
-        now = self.now()
+        probe, evidence, notice = await self._gathered([text], where)
+        ranked = rank(evidence, text, ceiling=self.meaning.ceiling, now=self.now())
+        return ranked, "keyword" if probe.vectors is None else "hybrid", notice
+
+    async def _followed(self, ranked: list[Ranked], query: Query, where: Filter) -> list[Ranked]:
+        """Add what the last messages help to find: the question about each name in them, and their own sentences."""
+        ceiling, now = self.meaning.ceiling, self.now()
+        by_name: list[list[Ranked]] = []
+        if named := [f"{query.text} {name}" for name in following.names(query.context)]:
+            probe, evidence, _ = await self._gathered(named, where)
+            by_name = following.by_each(evidence, probe.terms, named, ceiling=ceiling, now=now)
+        said = following.last_sentences(query.context)
+        _, evidence, _ = await self._gathered(said, where)
+        return following.merged(ranked, by_name, rank(evidence, " ".join(said), ceiling=ceiling, now=now))
+
+    async def _gathered(self, texts: Sequence[str], where: Filter) -> tuple[Probe, Evidence, str]:
+        """Gather the evidence for texts of which any may match, by their vectors, if there is a model, and words."""
         notice = self.db.vector_problem
         vectors: Vectors | None = None
         if not notice:
             try:
-                vectors = await self.meaning.of_question([text])
+                vectors = await self.meaning.of_question(texts)
             except EmbedderUnavailable as error:
                 notice = str(error)
-        evidence = await self.db.search(Probe(vectors, query_terms(text), where))
+        probe = Probe(vectors, query_terms(" ".join(texts)), where)
+        evidence = await self.db.search(probe)
         if vectors is not None and evidence.awaiting:
             notice = f"Still without vectors, and so found by words only: {evidence.awaiting} of {evidence.memories}."
-        ranked = rank(evidence, text, ceiling=self.meaning.ceiling, now=now)
-        return ranked, "keyword" if vectors is None else "hybrid", notice
+        return probe, evidence, notice
 
     async def _list(self, query: Query, where: Filter, window: str) -> Recall:
         page = await self.db.page(where, query.limit, query.cursor)
@@ -145,27 +156,13 @@ class Finder:
         return replace(recalled, notice=notice, omitted=0, next_cursor=page.next_cursor)
 
     async def _briefing(self, query: Query, where: Filter) -> Recall:
-        """Tell what a new session should know: recent episodes, the weightiest memories, pending work."""
-        trusted = replace(where, trust=Trust.TRUSTED)
-        episodes = await self.db.episodes(trusted, EPISODES_IN_BRIEFING)
-        weighty = await self.db.weightiest(trusted, query.limit)
-        waiting = await self.db.pending_sessions(where.namespaces, PENDING_IN_BRIEFING + 1)
-        pending = [one for one in waiting if one.session_id != query.asked_in][:PENDING_IN_BRIEFING]
-        expired = await self.db.expired_since(self.now() - timedelta(days=1))
-        faded = f"Erased since yesterday, at the end of their time to live: {expired}." if expired else ""
-        notice = " ".join(filter(None, (*(self._pending(one) for one in pending), faded)))
-        hits = [Hit(one.memory, outcome=one.outcome) for one in episodes] + [Hit(memory) for memory in weighty]
-        if not hits:
-            notice = f"Nothing is stored yet. {notice}".strip()
-        return self._fitting(query, hits, "briefing", notice=notice)
-
-    def _pending(self, one: PendingSession) -> str:
-        elsewhere = f", namespace={one.namespace!r}" if one.namespace != self.settings.namespace else ""
-        if not one.turns:
-            call = f"summarize(session_id={one.session_id!r}{elsewhere}, summary=...)"
-            return f"The summary of session {one.session_id!r} lost a source and must be written anew: call {call}."
-        call = f"summarize(session_id={one.session_id!r}{elsewhere})"
-        return f"{one.turns} turns of session {one.session_id!r} are not summarized: call {call}."
+        """Tell what a new conversation should know, as much as the budget shows; the rest is counted."""
+        limit = room(query.max_tokens, self.settings.context_tokens)
+        asking = Asking(query.asked_in, self.now(), self.zone, self.settings.namespace)
+        told = await collect(self.db, where, asking, limit // LEAST_ENTRY)
+        notice = told.notice if told.hits else f"Nothing is stored yet. {told.notice}".strip()
+        count = fitting(told.hits, limit=limit, zone=self.zone, notice=notice, least=EXCERPT)
+        return Recall(as_read(told.hits[:count]), "briefing", notice, told.known - count)
 
     def _fitting(
         self, query: Query, hits: list[Hit], mode: Mode, *, notice: str, terms: tuple[str, ...] = ()
@@ -189,13 +186,3 @@ def _offset(cursor: str) -> int:
     if not re.fullmatch(r"r[0-9]{1,9}", cursor):
         raise InvalidInput("That cursor is not of this query. Repeat the query without it.")
     return int(cursor[1:])
-
-
-def _merged(ranked: list[Ranked], beside: list[Ranked]) -> list[Ranked]:
-    """Add what the context found, at less weight and without repeats."""
-    best = {one.row: one for one in ranked}
-    for other in beside:
-        lighter = replace(other, score=round(other.score * CONTEXT_WEIGHT, 4))
-        if other.row not in best or lighter.score > best[other.row].score:
-            best[other.row] = lighter
-    return sorted(best.values(), key=lambda one: -one.score)

@@ -111,6 +111,10 @@ class Action:
     duration: float | None = None
 
 
+LESSONS = "\nLessons:\n"
+"""Between what happened and what was learned from it, in the content of an episode."""
+
+
 @dataclass(frozen=True)
 class Episode:
     """What an episode knows beyond its memory: one session, summarized.
@@ -194,7 +198,8 @@ class Filter:
 class Query:
     """A question to the memory, as an edge understood it. Dates are still the user's words; the service reads them.
 
-    `asked_in` names the conversation that asks: it is told nothing of itself.
+    `asked_in` names the conversation that asks: it is told nothing of itself. `limit` bounds what a question or a
+    listing gives; a briefing, asked by nothing but perhaps namespace and max_tokens, fills its budget.
     """
 
     text: str = ""

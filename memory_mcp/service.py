@@ -1,16 +1,18 @@
 """The verbs: what can be asked of a memory. Every edge calls these and nothing below them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta, tzinfo
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
 
-from memory_mcp import dates, privacy, requests, selection
+from memory_mcp import consolidation, dates, privacy, relevance, requests, selection
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
+from memory_mcp.consolidation import Proposal, Proposals
 from memory_mcp.context import room
 from memory_mcp.embedding import Embeddings
-from memory_mcp.errors import EmbedderUnavailable, NotFound, StoreUnavailable
+from memory_mcp.errors import NotFound, StoreUnavailable
 from memory_mcp.finding import Finder
 from memory_mcp.likeness import near
+from memory_mcp.maintenance import Maintenance, Upkeep
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import (
     Conversation,
@@ -32,25 +34,21 @@ from memory_mcp.models import (
     Stored,
     Summarized,
     Trust,
-    new_id,
 )
+from memory_mcp.relevance import Review
 from memory_mcp.selection import Chosen
 from memory_mcp.sessions import Attempt, Imported, Sessions
-from memory_mcp.storage.protocol import Check, Draft, Page, Store, Vectors
+from memory_mcp.storage.protocol import Check, Draft, Page, Store
 from memory_mcp.summarizers import Progress, no_progress
 
 SAMPLE = 10
 SESSION_SHOWS = 50
-LEASE = timedelta(minutes=1)
 ALL_STATES = tuple(State)
 
 
 @dataclass(frozen=True)
 class MemoryService:
-    """A memory, opened. `door` names the edge that calls (mcp, cli, web, hook, background) for the audit.
-
-    `owner` names this process's share in background work; `refused` are memories that the model cannot embed.
-    """
+    """A memory, opened. `door` names the edge that calls (mcp, cli, web, hook, background) for the audit."""
 
     db: Store
     meaning: Meaning
@@ -59,9 +57,8 @@ class MemoryService:
     settings: Settings
     now: Callable[[], datetime]
     finder: Finder
+    maintenance: Maintenance
     door: str = "mcp"
-    owner: str = field(default_factory=new_id)
-    refused: set[str] = field(default_factory=set[str])
 
     @property
     def zone(self) -> tzinfo:
@@ -252,52 +249,46 @@ class MemoryService:
             one for one in (self.db.vector_problem, self.embeddings.problem, waiting, *await self.db.warnings()) if one
         ]
 
+    # ---- look back ---------------------------------------------------------------------------------------------
+
+    async def proposals(self, namespace: str = "") -> Proposals:
+        """Find what recurs in a namespace and in that of the person, as proposals of patterns and lessons."""
+        await self.embed_pending()
+        return await consolidation.propose(self.db, self.meaning, self._near(namespace), self.now(), self.zone)
+
+    async def accept(self, proposal: Proposal, text: str = "") -> Stored:
+        """Store what was proposed, in these words, else Anthropic's if it is set, else one of its memories'.
+
+        Raises as `store` does.
+        """
+        notice = ""
+        if not text and self.settings.summarizer == "anthropic":
+            text, notice = await consolidation.worded(proposal, self.sessions.summarizer)
+        stored = await self.store(proposal.as_new(text))
+        return replace(stored, notice=" ".join(filter(None, (notice, stored.notice))))
+
+    async def review(self, namespace: str = "") -> Review:
+        """Name what may not be worth keeping as it is, in a namespace and in that of the person."""
+        await self.embed_pending()
+        return await relevance.review(self.db, self.meaning, self._near(namespace), self.now())
+
+    def _near(self, namespace: str) -> Filter:
+        return requests.where(Query(namespace=namespace), self.settings, self.zone, self.now())
+
+    # ---- upkeep ------------------------------------------------------------------------------------------------
+
     async def maintain(self) -> None:
-        """Do what is due: counted recalls, expired memories, an unfinished erasure, an idle model."""
-        self.embeddings.release_if_idle()
+        """Do a little of what is due, in the background: counted recalls, expired and faded memories, bounds."""
         await self.flush()
-        now = self.now()
-        expired = await self.db.expired(now, 200)
-        if expired and await self.db.lease("expiry", self.owner, now=now, duration=LEASE):
-            await self.db.forget(expired, now=now, door="background", cascade=False)
-        await self.db.finish_erasure()
+        await self.maintenance.tick()
+
+    async def upkeep(self, *, dry_run: bool = False) -> Upkeep:
+        """Do all that is due, and say what was done; with `dry_run` only say what would be. Raises `Conflict`."""
+        return await (self.maintenance.due() if dry_run else self.maintenance.run())
 
     async def embed_pending(self, batch: int = 64) -> int:
         """Make the vectors that are missing; returns how many memories got theirs."""
-        if not await self._without_vectors(1) or not await self.meaning.is_ready(self.now()):
-            return 0
-        try:
-            return await self._embed_all(batch)
-        finally:  # the next process must not wait for a lease that nobody uses
-            await self.db.release("vectors", self.owner)
-
-    async def _embed_all(self, batch: int) -> int:
-        done = 0
-        while pending := await self._without_vectors(batch):
-            if not await self.db.lease("vectors", self.owner, now=self.now(), duration=LEASE):
-                return done
-            made = await self._embedded(pending)
-            self.refused.update({memory.id for memory in pending} - made.keys())
-            written = await self.db.put_vectors(list(made.items()), self.meaning.identity) if made else 0
-            if not written:
-                return done
-            done += written
-        return done
-
-    async def _without_vectors(self, limit: int) -> list[Memory]:
-        found = await self.db.unembedded(limit + len(self.refused))
-        return [one for one in found if one.id not in self.refused]
-
-    async def _embedded(self, pending: list[Memory]) -> dict[str, Vectors]:
-        """Embed what can be: a text that the model refuses must not hold up the others."""
-        try:
-            vectors = await self.meaning.of_memories(pending, now=self.now(), wait=True)
-        except EmbedderUnavailable:
-            if len(pending) == 1:
-                return {}
-            half = len(pending) // 2
-            return await self._embedded(pending[:half]) | await self._embedded(pending[half:])
-        return {memory.id: own for memory, own in zip(pending, vectors, strict=True)}
+        return await self.maintenance.embed_pending(batch)
 
     async def flush(self) -> None:
         """Write the counted recalls."""

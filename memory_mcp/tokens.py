@@ -181,7 +181,19 @@ _NAME = re.compile(
     r"|[\u30a1-\u30fa\u30fc]{2,}"  # katakana
     r"|[\u4e00-\u9fff々]{1,4}(?=さん|様|氏|君|ちゃん)|[\u4e00-\u9fff々]{1,3}[都道府県市区町村駅](?![\u4e00-\u9fff])"
 )
+_BEGINNING = re.compile(r"(?:^|(?<=[.!?:]\s)|(?<=[\"“(]))[A-Z]\w+", re.MULTILINE)
+_QUOTED = re.compile(r"(?<=[\"“「『«])[^\"“”「」『』«»\n]{2,60}(?=[\"”」』»])")
 _NEVER_NAMES = STOP_WORDS | {"always", "never", "usually", "often", "sometimes", "use", "prefer", "prefers"}
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Give what seems to be named in a text, in order, with repeats: proper names, quoted words.
+
+    By spelling alone (English and Japanese): a capital at the beginning of a sentence may be no name.
+    """
+    found = [match for form in (_NAME, _BEGINNING, _QUOTED) for match in form.finditer(text)]
+    found.sort(key=lambda match: match.start())
+    return tuple(match[0] for match in found if match[0].casefold() not in _NEVER_NAMES)
 
 
 def differs(old: str, new: str) -> str:

@@ -16,6 +16,7 @@ from memory_mcp.embedding import Embedder, Embeddings
 from memory_mcp.embedding.universal import load_universal
 from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.finding import Accesses, Finder
+from memory_mcp.maintenance import Maintenance
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import ModelIdentity, NewMemory, Query, Recall
 from memory_mcp.service import MemoryService
@@ -81,6 +82,7 @@ async def memory_with(
         settings,
         now,
         Finder(store, meaning, settings, now, Accesses()),
+        Maintenance(store, meaning, embeddings, now),
         "cli",
     )
     try:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_mcp.context import HEADER, Rendered, fitting, render_briefing, render_memory, render_recall
-from memory_mcp.models import Hit, Kind, Memory, Outcome, Recall, Source, State, Trust, new_id
+from memory_mcp.models import LESSONS, Hit, Kind, Memory, Outcome, Recall, Source, State, Trust, new_id
+from memory_mcp.working import estimate
 
 NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 LEAST = 400
@@ -155,6 +156,21 @@ def test_most_of_an_answer_is_content():
     assert whole / len(rendered.text.encode()) >= 0.6
     wire = json.dumps(rendered.data, ensure_ascii=False, separators=(",", ":"))
     assert whole / len(wire.encode()) >= 0.6
+
+
+def test_an_episode_s_excerpt_keeps_its_lessons_and_a_question_s_is_around_the_match():
+    told = "The release failed. " + "Then we looked for the reason. " * 60 + LESSONS + "- Freeze the schema first."
+    episode = hit(told, kind=Kind.EPISODE)
+    shown = render(episode, limit=600).data["hits"][0]
+    assert shown["excerpt"] is True
+    assert shown["content"].startswith("The release failed.")
+    assert shown["content"].endswith("Lessons:\n- Freeze the schema first.")
+    assert "Freeze" not in render(episode, limit=600, terms=("failed",)).data["hits"][0]["content"]
+
+
+def test_a_budget_counts_a_japanese_character_as_a_token():
+    told = render(hit("花子は京都へ行く。" * 400), limit=4_000).text
+    assert 600 < estimate(told) <= 1_000
 
 
 # ---- both forms ----------------------------------------------------------------------------------------------------

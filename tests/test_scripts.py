@@ -102,11 +102,15 @@ def test_results_are_shown_as_they_were_measured(documents):
     assert "## faults\n\n2026-11-30, a small one\n\n| trial | lost |\n|---|---|\n" in shown
 
 
-def test_the_wheel_holds_the_whole_package_and_nothing_else(tmp_path):
+def test_the_wheel_holds_the_whole_package_and_the_skill_and_nothing_else(tmp_path):
     built = run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT)
     assert built.returncode == 0, built.stderr
     with ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     files = (path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc")
-    assert packed == {path.relative_to(ROOT).as_posix() for path in files}
+    skill = (path for path in (ROOT / "skills").rglob("*") if path.is_file())
+    assert packed == {
+        *(path.relative_to(ROOT).as_posix() for path in files),
+        *(f"memory_mcp/{path.relative_to(ROOT).as_posix()}" for path in skill),
+    }
     assert "memory_mcp/storage/migrations/0001_initial.sql" in packed

@@ -1,4 +1,4 @@
-"""What listings, pages and the briefing bring back, and what is said when something is missing or damaged."""
+"""What listings and pages bring back, and what is said when something is missing or damaged."""
 
 from collections.abc import AsyncIterator
 
@@ -7,7 +7,7 @@ import pytest
 from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
 from memory_mcp.errors import NotFound
-from memory_mcp.models import Conversation, Filter, Kind, Message, NewMemory, Query, Recall, Source, State
+from memory_mcp.models import Conversation, Filter, Message, NewMemory, Query, Recall, State
 from memory_mcp.service import MemoryService
 from memory_mcp.storage import driver
 from tests.conftest import Clock
@@ -95,46 +95,6 @@ async def test_a_superseded_or_archived_memory_can_be_read_by_id(by_words: Memor
 async def test_unknown_ids_alone_are_an_error(by_words: MemoryService):
     with pytest.raises(NotFound, match="Recall again"):
         await by_words.recall(Query(ids=("no-such-id", "\ud800")))
-
-
-# ---- the briefing --------------------------------------------------------------------------------------------------
-
-
-async def test_the_briefing_tells_recent_episodes_then_the_weightiest_memories(by_words: MemoryService, clock: Clock):
-    for number in range(5):
-        await by_words.summarize(Conversation(f"s{number}", summary=f"Session {number} planned the garden."))
-        clock.turn(hours=1)
-    await keep(by_words, "Minor", importance=0.1)
-    await keep(by_words, "Major", importance=0.9)
-    await keep(by_words, "Pinned", importance=0.1, pinned=True)
-    briefing = await by_words.recall(Query())
-    assert briefing.mode == "briefing"
-    assert contents(briefing) == [
-        *(f"Session {number} planned the garden." for number in (4, 3, 2)), "Pinned", "Major", "Minor",
-    ]  # fmt: skip
-
-
-async def test_the_briefing_leaves_out_what_is_not_trusted(by_words: MemoryService):
-    await keep(by_words, "Said by the user", source=Source.USER)
-    await keep(by_words, "Printed by a tool", source=Source.TOOL, importance=1.0, pinned=True)
-    assert contents(await by_words.recall(Query())) == ["Said by the user"]
-
-
-async def test_the_briefing_says_which_sessions_wait_for_a_summary_and_how_to_call(by_words: MemoryService):
-    await keep(by_words, "We began", kind=Kind.TURN, session_id="s1", speaker="user", namespace="proj")
-    notice = (await by_words.recall(Query(namespace="proj"))).notice
-    assert "summarize(session_id='s1', namespace='proj')" in notice
-    assert (await by_words.recall(Query())).notice == "Nothing is stored yet."
-    await by_words.summarize(Conversation("s1", summary="They began.", namespace="proj"))
-    assert (await by_words.recall(Query(namespace="proj"))).notice == ""
-
-
-async def test_the_briefing_keeps_to_its_budget_and_counts_the_rest(by_words: MemoryService):
-    for number in range(20):
-        await keep(by_words, f"Rule {number}: " + "measure twice and cut once, " * 30)
-    briefing = await by_words.recall(Query(limit=20, max_tokens=500))
-    assert 1 <= len(briefing.hits) < 20
-    assert briefing.omitted == 20 - len(briefing.hits)
 
 
 # ---- degraded states -----------------------------------------------------------------------------------------------

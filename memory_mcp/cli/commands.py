@@ -154,12 +154,12 @@ async def stats(memory: "MemoryService", _args: Namespace, screen: Screen) -> in
 
 async def context(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Print the briefing that a conversation begins with."""
-    from memory_mcp.context import BYTES_A_TOKEN, LEAST_TOKENS, render_briefing  # noqa: PLC0415 - as MemoryService
+    from memory_mcp.context import LEAST_TOKENS, render_briefing  # noqa: PLC0415 - as MemoryService
 
     if args.max_tokens < LEAST_TOKENS:
         args.error(f"--max-tokens must be at least {LEAST_TOKENS}: less does not hold one memory")
     briefing = await memory.recall(Query(namespace=args.namespace, max_tokens=args.max_tokens))
-    text = render_briefing(briefing, limit=args.max_tokens * BYTES_A_TOKEN, zone=screen.zone)
+    text = render_briefing(briefing, limit=memory.room(args.max_tokens), zone=screen.zone)
     if text:
         screen.answer(text, text)
     return 0

@@ -54,8 +54,9 @@ def _for_a_hook(words: Sequence[str]) -> int:
     except (MemoryMcpError, OSError) as error:
         print("memory-mcp:", " ".join(visible(str(error)).split()), file=sys.stderr)
     except SystemExit as ended:
-        if ended.code:  # not --help
-            print("memory-mcp:", said.getvalue().splitlines()[-1], file=sys.stderr)
+        if not ended.code:  # --help
+            raise
+        print("memory-mcp:", said.getvalue().splitlines()[-1], file=sys.stderr)
     except KeyboardInterrupt:
         pass
     except Exception as error:  # noqa: BLE001 - the outermost edge: a host must not be stopped by its memory

@@ -4,7 +4,7 @@ from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from memory_mcp.cli import commands, hooks, housekeeping, placing, sessions
+from memory_mcp.cli import capturing, commands, hooks, housekeeping, placing, sessions, tending
 from memory_mcp.cli.hosts import HOSTS, PREFERENCES
 from memory_mcp.models import Kind, Outcome, Source
 from memory_mcp.release import installed_version
@@ -124,6 +124,22 @@ def _import_conversation(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would be kept, and keep nothing")
 
 
+def _consolidate(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--accept", type=int, action="append", default=[], metavar="NUMBER", help="store this proposal; repeatable"
+    )
+    parser.add_argument("--text", default="", metavar="TEXT", help="with --accept: in these words")
+    parser.add_argument("--all", action="store_true", help="store every proposal as it stands")
+
+
+def _maintain(parser: ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+
+
+def _audit(parser: ArgumentParser) -> None:
+    parser.add_argument("of", choices=["relevance"], metavar="relevance", help="what to look at")
+
+
 def _context(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--max-tokens", type=int, default=2_000, metavar="COUNT", help="how long at most (2000; at least 100)"
@@ -132,6 +148,11 @@ def _context(parser: ArgumentParser) -> None:
         "--hook", default="", metavar="HOST", choices=hooks.HOSTS, help="answer a hook of this host, in its own form"
     )
     parser.add_argument("--on", action="store_true", help="with --hook: conversations are captured")
+
+
+def _capture(parser: ArgumentParser) -> None:
+    parser.add_argument("host", metavar="HOST", choices=hooks.HOSTS, help=", ".join(hooks.HOSTS))
+    parser.add_argument("--on", action="store_true", help="the person has agreed to it (MEMORY_MCP_CAPTURE)")
 
 
 def _edit(parser: ArgumentParser) -> None:
@@ -263,6 +284,27 @@ VERBS: dict[str, Verb] = {
         "FILE",
         GOES,
     ),
+    "consolidate": Verb(
+        tending.consolidate,
+        "propose patterns and lessons from what recurs, and store those that are accepted",
+        '--accept 402718 --text "Deploys fail when the migration is forgotten"',
+        _consolidate,
+        namespace=LOOKS,
+    ),
+    "audit": Verb(
+        tending.audit,
+        "name memories that are useless, unused, stale or contradictory, and what would settle it",
+        "relevance",
+        _audit,
+        "relevance",
+        LOOKS,
+    ),
+    "maintain": Verb(
+        tending.maintain,
+        "erase what is past its time to live, archive what faded; a server does this by itself",
+        "--dry-run",
+        _maintain,
+    ),
     "edit": Verb(
         commands.edit,
         "change what is known about a memory; its text is corrected by storing another",
@@ -297,6 +339,15 @@ VERBS: dict[str, Verb] = {
         EXACTLY,
     ),
     "stats": Verb(commands.stats, "count what is kept", "--json"),
+    "capture": Verb(
+        capturing.capture,
+        "keep what is new of a conversation; hosts' hooks call it, and tell of it on standard input",
+        "claude-code",
+        _capture,
+        "HOST",
+        "where it goes (MEMORY_MCP_NAMESPACE)",
+        opens=False,
+    ),
     "pause": Verb(housekeeping.pause, "forbid all capture of conversations", opens=False),
     "resume": Verb(housekeeping.resume, "allow capture again, where it is switched on", opens=False),
     "settings": Verb(

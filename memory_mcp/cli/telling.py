@@ -21,8 +21,8 @@ PROMPT_TOKENS, PROMPT_MEMORIES = 400, 3
 WIDE = 4_000
 """Tokens: of what a prompt finds, all that is considered is looked at."""
 
-CONSIDERED = 20
-"""So many memories of a briefing or a prompt are looked at; the budget shows fewer."""
+CONSIDERED = 50
+"""So many memories are looked at for a briefing or a prompt; the budget shows fewer."""
 
 LEAST_TERMS = 2
 """Telling words of a prompt below which it asks for nothing: "go on", "yes please", 「続けて」."""
@@ -88,7 +88,7 @@ def _start(event: HookEvent) -> Query:
 
 
 def _fits(hit: Hit, event: HookEvent) -> bool:
-    """Nobody asked: only what may be shown unasked, what matches well, and what the conversation does not hold itself."""
+    """Nobody asked: only what may be shown unasked, matches well, and does not stand in the conversation itself."""
     known = bool(event.session_id) and hit.memory.session_id == event.session_id
     return hit.label in {"strong", "fair"} and hit.memory.trust is Trust.TRUSTED and not known
 

@@ -1,6 +1,6 @@
 """Which texts of a memory are turned into vectors."""
 
-from memory_mcp.models import Kind, Memory
+from memory_mcp.models import LESSONS, Kind, Memory
 from memory_mcp.text import sentences
 
 
@@ -9,6 +9,7 @@ def passages(memory: Memory) -> list[str]:
 
     A date and a speaker before each sentence are worth 17 points of recall@10 to vectors on dialogue
     (docs/decisions.md, Vectors). The date is the day in UTC, so that the same memory gives the same texts everywhere.
+    The mark before an episode's lessons is left out: it makes lessons alike that are not (cosine + .2).
     """
     if memory.kind is Kind.TURN:
         head = f"[{memory.created_at.day} {memory.created_at:%B %Y}] {memory.speaker or 'unknown'}: "
@@ -16,4 +17,4 @@ def passages(memory: Memory) -> list[str]:
         head = f"{memory.title}: "
     else:
         head = ""
-    return [head + sentence for sentence in sentences(memory.content)]
+    return [head + sentence for sentence in sentences(memory.content.replace(LESSONS, "\n"))]

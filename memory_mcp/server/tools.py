@@ -99,7 +99,7 @@ async def store(
     confidence: Annotated[MaybeUnit, Field(description="1 said, .7 inferred, .4 hearsay")] = None,
     key: Annotated[str, Field(description="Slot such as favourite_food: its earlier value is superseded")] = "",
     supersedes: Annotated[Words, Field(description="Ids this corrects")] = (),
-    derived_from: Words = (),
+    derived_from: Annotated[Words, Field(description="Ids a pattern or lesson sums up")] = (),
     valid_from: str = "",
     expires_in_days: MaybeDays = None,
     session_id: str = "",

@@ -13,7 +13,7 @@ from memory_mcp.storage.sessions import find_session, namespace_number, session_
 
 def capture(connection: Connection, captured: Captured, act: Act) -> CaptureResult:
     """Write what is new of a conversation; what is known or was forgotten is passed over."""
-    drafts = _not_forgotten(connection, captured.turns)
+    drafts, known, forgotten = _sorted_out(connection, captured.turns)
     written = write_all(connection, drafts, act.now)
     new = [one.id for one in written if not one.duplicate]
     if new:
@@ -23,7 +23,7 @@ def capture(connection: Connection, captured: Captured, act: Act) -> CaptureResu
         _end(connection, captured)
     if captured.reading:
         _note_reading(connection, captured, captured.reading)
-    return CaptureResult(len(new), len(written) - len(new), len(captured.turns) - len(drafts))
+    return CaptureResult(len(new), known + len(written) - len(new), forgotten)
 
 
 def reading(connection: Connection, host: str, session_id: str) -> Reading | None:
@@ -35,28 +35,21 @@ def reading(connection: Connection, host: str, session_id: str) -> Reading | Non
     return Reading(found["place"], found["mark"]) if found else None
 
 
-def _not_forgotten(connection: Connection, drafts: Sequence[Draft]) -> list[Draft]:
-    """Leave out what somebody had us forget: it must not be learned again by itself."""
-    names = [
-        [one.coordinates.host, one.coordinates.session_id, one.coordinates.message_id]
-        for one in drafts
-        if one.coordinates
-    ]
+def _sorted_out(connection: Connection, drafts: Sequence[Draft]) -> tuple[list[Draft], int, int]:
+    """Leave out what is known, which stays as it is, and what somebody had us forget; gives how many of each."""
+    where = [vars(one.coordinates) if one.coordinates else {} for one in drafts]
     found = connection.execute(
         """
-        select f.host, f.session_id, f.message_id from forgotten f
-        where (f.host, f.session_id, f.message_id) in (
-            select value ->> 0, value ->> 1, value ->> 2 from json_each(:names)) and f.memory_id = ''
+        select exists (select 1 from turn t where (t.host, t.session_id, t.message_id)
+                       = (d.value ->> 'host', d.value ->> 'session_id', d.value ->> 'message_id')),
+               exists (select 1 from forgotten f where (f.host, f.session_id, f.message_id, f.memory_id)
+                       = (d.value ->> 'host', d.value ->> 'session_id', d.value ->> 'message_id', ''))
+        from json_each(:where) d order by d.key
         """,
-        {"names": json.dumps(names)},
+        {"where": json.dumps(where)},
     ).fetchall()
-    gone = {tuple(row) for row in found}
-    return [
-        one
-        for one in drafts
-        if one.coordinates is None
-        or (one.coordinates.host, one.coordinates.session_id, one.coordinates.message_id) not in gone
-    ]
+    new = [one for one, (known, gone) in zip(drafts, found, strict=True) if not known and not gone]
+    return new, sum(known for known, _ in found), sum(gone for _, gone in found)
 
 
 def _note_uses(connection: Connection, captured: Captured, now: int) -> None:

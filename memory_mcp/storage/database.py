@@ -62,11 +62,11 @@ class Database:
         vector_problem: str,
         *,
         encrypted: bool,
-        reads_only: bool = False,
+        leaves_log: bool = False,
     ) -> None:
         self.path = path
         self.encrypted = encrypted
-        self.reads_only = reads_only
+        self.leaves_log = leaves_log
         self.vector_problem = vector_problem
         self._writer = writer
         self._reader = reader
@@ -106,7 +106,7 @@ class Database:
         # A file that was moved gets what is in its log, which then cannot spoil the file that took its place. Where the
         # log alone is lost, SQLite saves what it may: when closing, it takes our log only if nobody else has the file.
         moved = self.is_lost and not place.are_there(self.path, self._files[:1])
-        if not self.reads_only and (moved or not self.is_lost):
+        if not self.leaves_log and (moved or not self.is_lost):
             with suppress(driver.Error):  # whoever opens the file next empties the log
                 await self._writer.run(truncate_log)
         await self._writer.end()
@@ -152,14 +152,17 @@ async def open_database(
     With `reads_only` nothing is made, brought up to date or written, and a lock is waited for only briefly. Raises
     `StoreForeign`, `StoreDamaged`, `StoreReadOnly`, `StoreBusy`, `StoreFull`.
     """
-    connect = partial(driver.connect, path, key)
     scripts = migrations or schema.packaged_migrations()
-    open_reader = partial(_open_glance, path, connect, scripts) if reads_only else partial(_open_reader, connect)
-    writer = _Threaded(open_reader if reads_only else partial(_open_writer, path, connect, scripts))
-    reader = _Threaded(open_reader)
+    if reads_only:
+        connect = partial(driver.connect, path, key, busy_ms=driver.HOOK_TIMEOUT_MS)
+        writer = reader = _Threaded(partial(_open_reader, partial(_open_current, path, connect, scripts)))
+    else:
+        connect = partial(driver.connect, path, key)
+        writer = _Threaded(partial(_open_writer, path, connect, scripts))
+        reader = _Threaded(partial(_open_reader, connect))
     problem = ""
     try:
-        for connection in (writer, reader):
+        for connection in dict.fromkeys((writer, reader)):
             await connection
             problem = await connection.run(partial(driver.load_vectors, extension=extension))
     except BaseException as error:
@@ -168,7 +171,25 @@ async def open_database(
         if isinstance(error, driver.Error):
             raise translate(error, path, SAVED) from error
         raise
-    return Database(path, writer, reader, problem, encrypted=bool(key), reads_only=reads_only)
+    return Database(path, writer, reader, problem, encrypted=bool(key), leaves_log=reads_only)
+
+
+async def open_in_haste(path: Path, *, key: str = "") -> Database:
+    """Open the file to write a little while a host waits: without vectors, and a lock is waited for only briefly.
+
+    A file that is not there is made; one of an earlier version is left to somebody who has the time. Raises
+    `StoreUnavailable` and its kinds.
+    """
+    connect = partial(driver.connect, path, key, busy_ms=driver.HOOK_TIMEOUT_MS)
+    connection = _Threaded(partial(_open_or_make, path, connect, schema.packaged_migrations()))
+    try:
+        await connection
+    except BaseException as error:
+        await connection.end()
+        if isinstance(error, driver.Error):
+            raise translate(error, path, SAVED) from error
+        raise
+    return Database(path, connection, connection, "", encrypted=bool(key), leaves_log=True)
 
 
 def truncate_log(connection: Connection) -> bool:
@@ -197,11 +218,24 @@ def _open_reader(connect: Callable[[], Connection]) -> Connection:
     return connection
 
 
-def _open_glance(path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]) -> Connection:
-    connection = _open_reader(connect)
+def _open_current(path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]) -> Connection:
+    connection = connect()
     try:
-        connection.execute(f"pragma busy_timeout = {driver.GLANCE_TIMEOUT_MS}")
         schema.require_current(connection, path, migrations)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _open_or_make(path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]) -> Connection:
+    place.prepare(path)
+    connection = connect()
+    try:
+        if schema.version(connection):
+            schema.require_current(connection, path, migrations)
+        else:
+            schema.bring_up_to_date(connection, path, connect, migrations)
     except BaseException:
         connection.close()
         raise

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 else:
     from sqlcipher3 import dbapi2 as library
 
-try:
-    import sqlite_vec  # pyright: ignore[reportMissingTypeStubs]
-except ImportError:  # no wheel for this platform
-    sqlite_vec = None
-
 Connection = library.Connection
 Row = library.Row
 Error = library.Error
@@ -29,11 +24,10 @@ is_complete = library.complete_statement
 BUSY_TIMEOUT_MS = 10_000
 """Four processes on a loaded machine waited up to 4.2 s (docs/decisions.md, Driver and durability)."""
 
-GLANCE_TIMEOUT_MS = 300
-"""Who only glances at the file, as a hook does, has a host waiting."""
+HOOK_TIMEOUT_MS = 300
+"""A hook has a host waiting, and is tried again soon."""
 
 PRAGMAS = (
-    f"pragma busy_timeout = {BUSY_TIMEOUT_MS}",
     "pragma synchronous = full",
     "pragma secure_delete = on",
     "pragma temp_store = memory",
@@ -43,15 +37,16 @@ PRAGMAS = (
 _HEX_KEY = re.compile(r"[0-9a-fA-F]{64}")
 
 
-def connect(path: Path, key: str = "") -> Connection:
-    """Open a file for one thread, with every setting that does not touch it.
+def connect(path: Path, key: str = "", *, busy_ms: int = BUSY_TIMEOUT_MS) -> Connection:
+    """Open a file for one thread, with every setting that does not change it.
 
-    `key` is 64 hexadecimal digits, or '' for a file that is not encrypted.
+    `key` is 64 hexadecimal digits, or '' for a file that is not encrypted; `busy_ms` bounds each wait for a lock.
     """
     connection = library.connect(str(path), isolation_level=None, cached_statements=256)
     try:
         if key:
             _unlock(connection, key)
+        connection.execute(f"pragma busy_timeout = {busy_ms}")
         for pragma in PRAGMAS:
             connection.execute(pragma)
     except BaseException:
@@ -72,7 +67,7 @@ def load_vectors(connection: Connection, extension: str = "") -> str:
 
     That its Python package can be imported proves nothing: a wheel once held another processor's binary.
     """
-    path = extension or (sqlite_vec.loadable_path() if sqlite_vec else "")
+    path = extension or _packaged_vectors()
     if not path:
         return "sqlite-vec is not there for this platform, so recall finds words but not meaning"
     try:
@@ -83,6 +78,15 @@ def load_vectors(connection: Connection, extension: str = "") -> str:
     except Error as error:
         return f"sqlite-vec cannot be loaded, so recall finds words but not meaning ({error})"
     return ""
+
+
+def _packaged_vectors() -> str:
+    """Find sqlite-vec's own binary; '' where it has no wheel for this platform."""
+    try:
+        import sqlite_vec  # noqa: PLC0415 # pyright: ignore[reportMissingTypeStubs] - it imports numpy: not for a hook
+    except ImportError:
+        return ""
+    return sqlite_vec.loadable_path()
 
 
 def _unlock(connection: Connection, key: str) -> None:

@@ -12,7 +12,10 @@ from memory_mcp.errors import (
 )
 
 _BUSY = "another program has been writing to {path} for too long. Try again in a moment."
-_FULL = "the disk, or the size allowed for {path}, is used up. Free some space, then try again."
+_FULL = (
+    "the disk, or the size allowed for {path} (8 GB), is used up. Free some space on the disk, or forget what is not"
+    " needed any more (`memory-mcp audit relevance` names some), then try again."
+)
 _READ_ONLY = (
     "{path} cannot be opened for writing. The file and its folder must exist and be yours to write;"
     " or set MEMORY_MCP_DB to another place."

@@ -73,6 +73,12 @@ def weightiest(connection: Connection, where: Filter, limit: int) -> list[Memory
     return by_rows(connection, [row for (row,) in found])
 
 
+def count(connection: Connection, where: Filter) -> int:
+    """Count everything the filter lets through."""
+    condition, values = clause(where)
+    return connection.execute(f"select count(*) from memory m where {condition}", values).fetchone()[0]
+
+
 def select(connection: Connection, where: Filter, before: datetime | None, limit: int) -> list[tuple[str, int]]:
     """Name everything the filter lets through with its version, oldest first."""
     condition, values = clause(where)

@@ -8,7 +8,7 @@ from typing import Any
 from memory_mcp.errors import Conflict
 from memory_mcp.models import Kind, Memory, Revision, State
 from memory_mcp.storage import vectors
-from memory_mcp.storage.audit import Act, record
+from memory_mcp.storage.audit import ARCHIVE, RESTORE, Act, record
 from memory_mcp.storage.driver import Connection, Row
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.listing import by_rows
@@ -69,7 +69,7 @@ def set_state(connection: Connection, ids: Sequence[str], state: State, act: Act
         )
         vectors.refresh(connection, row)
         changed.append(memory_id)
-    record(connection, "restore" if state is State.ACTIVE else "archive", changed, act)
+    record(connection, RESTORE if state is State.ACTIVE else ARCHIVE, changed, act)
     return changed
 
 

@@ -9,7 +9,6 @@ from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import KINDS, STATES, TRUSTS
 from memory_mcp.storage.protocol import Vectors
 from memory_mcp.storage.records import select_memories
-from memory_mcp.storage.search import quantise, sign_bits
 
 
 def put(connection: Connection, row: int, vectors: Vectors | None, made_by: ModelIdentity | None) -> bool:
@@ -23,6 +22,8 @@ def put(connection: Connection, row: int, vectors: Vectors | None, made_by: Mode
         return False
     if made_by is not None and _number(connection, made_by) != model[0]:
         return False
+    from memory_mcp.storage.search import quantise, sign_bits  # noqa: PLC0415 - it imports numpy: not for a hook
+
     connection.execute("delete from vec_bits where memory = :row", {"row": row})
     facets = _facets(connection, row) | {"memory": row, "model": model[0]}
     for vector in vectors:

@@ -63,6 +63,13 @@ async def test_what_matters_most_comes_first(store: SqliteStore):
     assert [one.content for one in found] == ["pinned", "important", "used", "newer", "older"]
 
 
+async def test_a_count_is_of_what_the_filter_lets_through(store: SqliteStore):
+    await store.write([draft(f"{n}", kind=(Kind.FACT, Kind.METRIC)[n % 2]) for n in range(5)], door="cli")
+    assert await store.count(Filter()) == 5
+    assert await store.count(Filter(kinds=(Kind.METRIC,))) == 2
+    assert await store.count(Filter(trust=Trust.UNTRUSTED)) == 0
+
+
 async def test_a_selection_names_everything_up_to_a_date_oldest_first(store: SqliteStore):
     drafts = [draft(f"{day}", created_at=NOW + timedelta(days=day), trust=Trust.UNTRUSTED) for day in (2, 0, 1)]
     ids = [one.id for one in await store.write(drafts, door="cli")]

@@ -1,0 +1,43 @@
+"""How a process leaves the network."""
+
+import ctypes
+import os
+import socket
+import struct
+import sys
+from pathlib import Path
+
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000  # linux/sched.h
+SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 0x1, 0x40  # linux/sockios.h, linux/if.h
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+
+
+def cut_off() -> bool:
+    """Move this process, and all that it will start, to where only loopback is. False where that is not permitted.
+
+    Root may do so at once; anybody else needs a user namespace in which they keep their own number.
+    """
+    if sys.platform != "linux":
+        return False
+    user, group = os.getuid(), os.getgid()
+    if ctypes.CDLL(None).unshare(CLONE_NEWNET | (CLONE_NEWUSER if user else 0)):
+        return False
+    if user:
+        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+    _raise_loopback()
+    return True
+
+
+def _raise_loopback() -> None:
+    from fcntl import ioctl
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP | IFF_RUNNING))
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever this process's children leave behind, so that it can be found and ended."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -1,0 +1,105 @@
+"""Real assistants, set up as our installer does it, and a model that follows a script."""
+
+import pytest
+import sqlcipher3
+
+from memory_mcp.server.server import INSTRUCTIONS
+from tests.hosts.person import Person
+from tests.hosts.script import TOOLS, Found, use
+from tests.hosts.sealed import HOSTS
+
+ID = Found(r"\bid\W{1,5}([0-9a-f]{8}-[0-9a-f-]{27})")
+"""The memory that the last reply named last."""
+
+WAITING = Found(r"summarize\(session_id='([^']+)'")
+"""The session that the briefing calls pending."""
+
+SKILL = "Long-term memory across conversations"
+"""How the skill's description begins."""
+
+
+def test_the_plugin_of_the_repository_brings_tools_instructions_skill_and_hooks(person):
+    person.runs("store", "The user lives in Otsu.")
+    run = person.says("Hello.", use("recall", query="Where does the user live?"), "Hello.", plugin=True)
+    assert (run.status, run.offered) == (0, list(TOOLS))
+    assert "The user lives in Otsu." in run.first
+    assert SKILL in run.first
+    assert INSTRUCTIONS.splitlines()[0] in "\n".join(run.told)
+    assert "lives in Otsu" in run.results[0]
+
+
+def test_what_the_model_keeps_is_before_its_eyes_when_the_next_conversation_begins(person):
+    person.installs()
+    first = person.says(
+        "I moved from Kyoto to Otsu.",
+        use("store", content="The user lives in Otsu.", key="home_city"),
+        use("store", content="The user's gate code is 4711."),
+        use("forget", ids=[ID]),
+        use("recall", query="Where does the user live, and what is the gate code?"),
+        use(
+            "summarize",
+            session_id="moving",
+            summary="The user moved from Kyoto to Otsu and looks for a rowing club.",
+            key_facts=[{"content": "The user rows on Lake Biwa."}],
+            outcome="success",
+        ),
+        "Welcome to Otsu.",
+    )
+    second = person.says("Good morning.", "Good morning.")
+    stored, _, forgotten, recalled, summarized = first.results
+    assert (first.status, first.offered, first.left) == (0, list(TOOLS), [])
+    assert SKILL in first.first
+    assert INSTRUCTIONS.splitlines()[0] in "\n".join(first.told)
+    assert "stored" in stored
+    assert "clean" in forgotten
+    assert "lives in Otsu" in recalled
+    assert "4711" not in recalled
+    assert "moving" in summarized
+    assert all(text in second.first for text in ("lives in Otsu", "looks for a rowing club", "rows on Lake Biwa"))
+    assert "4711" not in second.first
+    assert not person.runs("list", "--kind", "turn").strip(), "nobody agreed to more"
+
+
+def test_what_one_host_learned_is_known_in_every_other(own_place, hosts):
+    for place, name in enumerate(HOSTS):
+        person = Person(name, own_place, hosts)
+        person.installs()
+        run = person.says("Hello.", use("store", content=f"The {name} garden has {place + 2} ponds."), "Noted.")
+        earlier = [f"The {other} garden has" in run.first for other in HOSTS]
+        assert earlier == [other in list(HOSTS)[:place] for other in HOSTS]
+
+
+def test_what_was_said_is_kept_with_consent_and_summarized_in_the_next_conversation(person):
+    """B45"""
+    person.installs("--capture")
+    person.says("My sister Aiko arrives on Friday.", use("recall", query="Who is Aiko?"), "I shall remember the day.")
+    second = person.says(
+        "Good morning.",
+        use("summarize", session_id=WAITING, summary="Aiko, the user's sister, arrives on Friday."),
+        "Good morning.",
+    )
+    assert "not summarized" in second.first
+    turns = person.runs("list", "--kind", "turn")
+    assert all(said in turns for said in ("My sister Aiko arrives on Friday.", "I shall remember the day."))
+    episodes = person.runs("list", "--kind", "episode")
+    assert "Aiko, the user's sister, arrives on Friday." in episodes
+
+
+def test_a_locked_file_keeps_no_host_from_its_answer(person):
+    person.installs("--capture")
+    person.runs("store", "The user lives in Otsu.")
+    file = next(person.home.rglob("memory.db"))
+    holder = sqlcipher3.connect(file, isolation_level=None)
+    holder.execute("begin exclusive")
+    run = person.says("Good morning.", "Good morning.")
+    holder.close()
+    assert (run.status, len(run.told)) == (0, 1)
+
+
+def test_a_damaged_file_keeps_no_host_from_its_answer(person):
+    person.installs("--capture")
+    person.runs("store", "The user lives in Otsu.")
+    next(person.home.rglob("memory.db")).write_bytes(b"This was a memory once. " * 500)
+    run = person.says("Good morning.", use("recall", query="Where?"), "Good morning.")
+    assert (run.status, len(run.results)) == (0, 1)
+    assert "It was not touched" in run.results[0]
