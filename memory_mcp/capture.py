@@ -55,11 +55,11 @@ async def capture(event: HookEvent, store: Store, settings: Settings, now: datet
     session_id = requests.name(event.session_id, "session_id")
     known = await store.reading(event.host, session_id) or Reading(0, b"")
     told = _read(event, known)
+    roles = ("user", "assistant", "tool") if settings.capture == "tools" else conversations.SPEAKING
     if is_forbidden(event, settings):
-        told = replace(told, turns=(), uses=())
-    turns, reading = _fitting(event, told)
+        told, roles = replace(told, uses=()), ()
+    turns, reading = _fitting(event, replace(told, turns=tuple(turn for turn in told.turns if turn.role in roles)))
     of = Conversation(session_id, namespace=settings.namespace)
-    roles = conversations.SOURCES if settings.capture == "tools" else conversations.SPEAKING
     come = conversations.coming(_messages(turns, now), of, event.host, settings, now, roles)
     captured = Captured(
         event.host,

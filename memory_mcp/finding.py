@@ -124,9 +124,10 @@ class Finder:
         """Add what the last messages help to find: the question about each name in them, and their own sentences."""
         ceiling, now = self.meaning.ceiling, self.now()
         by_name: list[list[Ranked]] = []
-        if named := [f"{query.text} {name}" for name in following.names(query.context)]:
-            probe, evidence, _ = await self._gathered(named, where)
-            by_name = following.by_each(evidence, probe.terms, named, ceiling=ceiling, now=now)
+        if names := following.names(query.context):
+            probe, evidence, _ = await self._gathered([" ".join((query.text, *names))], where)
+            about = [f"{query.text} {name}" for name in names]
+            by_name = following.by_each(evidence, probe.terms, about, ceiling=ceiling, now=now)
         said = following.last_sentences(query.context)
         _, evidence, _ = await self._gathered(said, where)
         return following.merged(ranked, by_name, rank(evidence, " ".join(said), ceiling=ceiling, now=now))

@@ -10,7 +10,7 @@ from memory_mcp.retrieval import Ranked, rank
 from memory_mcp.storage.protocol import Evidence
 from memory_mcp.text import sentences
 
-NAMES, SENTENCES = 6, 4
+NAMES, SENTENCES = 6, 3
 """So many of the last ones are looked for."""
 
 BY_NAME, BESIDE = 0.9, 0.6

@@ -89,6 +89,8 @@ FIGURES = {
     "speed 10": ("what", "recall, 10,000 memories", "p50_ms", "recall at 10,000 memories, ms, median"),
     "speed store": ("what", "store, 10,000 memories", "p50_ms", "store at 10,000 memories, ms, median"),
     "speed disk": ("what", "bytes on disk a memory, 10,000", "value", "bytes on disk, a memory of 120 characters"),
+    "hooks": ("what", "capture, 10 new turns of 5 MB", "p95_ms", "capture by a hook at 50,000 memories, ms, 95 of 100"),
+    "hooks start": ("what", "context, session start", "p95_ms", "briefing by a hook at 50,000 memories, ms, 95 of 100"),
     "faults": ("trial", "two write, one recalls", "lost", "lost of what two servers stored together"),
     "faults kill": ("trial", "kill -9", "lost", "lost of what killed servers had acknowledged"),
 }

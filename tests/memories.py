@@ -39,7 +39,7 @@ class WordsEmbedder:
     identity: ModelIdentity = WORDS
     hates: set[str] = field(default_factory=set)
 
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:  # noqa: ARG002 - no prefixes
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         if any(word in text for word in self.hates for text in texts):
             raise EmbedderUnavailable("This text makes the model stumble.")
         vectors = np.full((len(texts), self.identity.dimension), 1e-3, dtype=np.float32)

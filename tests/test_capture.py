@@ -211,6 +211,14 @@ async def test_more_than_one_call_may_take_is_taken_by_those_that_follow(
     assert await capture(record.event(), store, settings, clock()) == Kept()
 
 
+async def test_what_tools_print_takes_no_room_where_it_is_not_kept(
+    store: SqliteStore, settings: Settings, clock: Clock, record: Record
+):
+    for number in range(5):
+        record.say(f"text {number}").use(f"c{number}", "Read", "x" * AT_ONCE)
+    assert await capture(record.event(), store, settings, clock()) == Kept(5)
+
+
 async def test_a_message_that_cannot_be_kept_holds_up_no_other(
     store: SqliteStore, settings: Settings, clock: Clock, record: Record
 ):

@@ -64,7 +64,7 @@ def test_the_overview_names_every_verb(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     shown = capsys.readouterr().out
-    assert all(f"\n    {verb} " in shown for verb in VERBS)
+    assert set(VERBS) <= set(shown.split())
 
 
 @pytest.mark.parametrize("flag", ["--version", "--help"])

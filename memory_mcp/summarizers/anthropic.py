@@ -306,7 +306,7 @@ def _price(model: str, tokens_in: int, tokens_out: int) -> float:
 
 
 def _unread(error: Any) -> str:
-    """Give the whole text that was not of the form, which pydantic keeps in its report; '' where a part of it was not."""
+    """Give the whole text that was not of the form, which pydantic keeps in its report; '' where a part was not."""
     first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid" and isinstance(first["input"], str):
         return first["input"]

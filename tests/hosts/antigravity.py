@@ -31,7 +31,7 @@ class Antigravity:
         session = Path(__file__).with_name("antigravity_session.py")
         return [str(place.hosts / "env/bin/python"), "-B", str(session), place.url, str(place.project), prompt]
 
-    def environment(self, place: Place) -> dict[str, str]:
+    def environment(self, _place: Place) -> dict[str, str]:
         return {}
 
     def find(self, body: Body, tool: str) -> str | None:
@@ -41,9 +41,9 @@ class Antigravity:
         server = re.search(rf"^# (\S*memory)\nLazy:\n(?:\w+\n)*?{tool}$", instruction, re.MULTILINE)
         return f"{folder[1]}/{server[1]}/{tool}.json" if folder and server else None
 
-    def first(self, body: Body, name: str) -> list[Call]:
-        seen = self.dialect.told(body)
-        wanted = [str(Path(name).with_name("instructions.md")), name]
+    def first(self, body: Body, tool: str) -> list[Call]:
+        name, seen = self.find(body, tool), self.dialect.told(body)
+        wanted = [str(Path(name).with_name("instructions.md")), name] if name else []
         return [Call("view_file", {"AbsolutePath": path, **SPOKEN_OF}) for path in wanted if path not in seen]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Call:

@@ -1,4 +1,4 @@
-"""One conversation with Antigravity's engine: antigravity_session.py URL PROJECT PROMPT. Needs google-antigravity only."""
+"""One conversation with Antigravity's engine, by its library alone: antigravity_session.py URL PROJECT PROMPT."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ LIKE_THE_PRODUCTS: dict[str, Any] = {
         "cascadeConfig": {
             "plannerConfig": {
                 "customizationConfig": {"enableJsonHooks": True},
-                "customizationDiscoveryConfig": dict.fromkeys(FOUND, {"inheritUser": True}),
+                "customizationDiscoveryConfig": {kind: {"inheritUser": True} for kind in FOUND},
             }
         }
     },
@@ -69,7 +69,7 @@ async def main(url: str, project: str, prompt: str) -> None:
         try:
             async for chunk in answer.chunks:
                 print(chunk.model_dump_json(), flush=True)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the outermost edge of a program of its own
             print(f"The engine gave up: {error}", file=sys.stderr, flush=True)
             os._exit(1)  # the library would wait for the engine for minutes
 

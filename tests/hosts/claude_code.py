@@ -21,7 +21,7 @@ class ClaudeCode:
     def settle(self, place: Place) -> None:
         """Nothing: without a terminal it asks no questions."""
 
-    def add_plugin(self, place: Place) -> Sequence[str]:
+    def add_plugin(self, _place: Place) -> Sequence[str]:
         return ["--plugin-dir", str(PLUGINS / "claude-code")]
 
     def command(self, place: Place, prompt: str) -> list[str]:
@@ -35,6 +35,7 @@ class ClaudeCode:
         return {
             "ANTHROPIC_BASE_URL": place.url,
             "ANTHROPIC_API_KEY": "none",
+            "MCP_CONNECTION_NONBLOCKING": "0",  # on a busy machine its first request would come before our server
             **dict.fromkeys(switched_off, "1"),
         }
 
@@ -43,8 +44,8 @@ class ClaudeCode:
         found = re.search(rf"^mcp__(?:\w+_)?memory__{tool}$", named, re.MULTILINE)
         return found[0] if found else None
 
-    def first(self, body: Body, name: str) -> list[Call]:
-        query = f"select:{name}"
+    def first(self, body: Body, tool: str) -> list[Call]:
+        query = f"select:{self.find(body, tool)}"
         return [] if query in self.dialect.told(body) else [Call("ToolSearch", {"query": query})]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Call:

@@ -53,15 +53,18 @@ class Codex:
         return {"CODEX_HOME": str(place.home / ".codex")}
 
     def find(self, body: Body, tool: str) -> str | None:
-        for group in body["tools"]:
-            if group["type"] == "namespace" and group["name"].endswith("memory"):
-                if any(one["name"] == tool for one in group["tools"]):
-                    return f"{group['name']}/{tool}"
-        return None
+        groups = (group for group in body["tools"] if group["type"] == "namespace")
+        ours = (group for group in groups if group["name"].endswith("memory"))
+        return next((f"{group['name']}/{tool}" for group in ours if tool in map(_name, group["tools"])), None)
 
-    def first(self, body: Body, name: str) -> list[Call]:
-        return []
+    def first(self, body: Body, tool: str) -> list[Call]:
+        """Do something else meanwhile: Codex does not wait for the server of a plugin."""
+        return [] if self.find(body, tool) else [Call("exec_command", {"cmd": "sleep 1"})]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Call:
         namespace, _, tool = name.partition("/")
         return Call(tool, arguments, namespace)
+
+
+def _name(tool: Body) -> str:
+    return tool["name"]

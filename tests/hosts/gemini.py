@@ -53,7 +53,7 @@ class Gemini:
         declared = {one["name"] for group in body["tools"] for one in group.get("functionDeclarations", [])}
         return f"mcp_memory_{tool}" if f"mcp_memory_{tool}" in declared else None
 
-    def first(self, body: Body, name: str) -> list[Call]:
+    def first(self, _body: Body, _tool: str) -> list[Call]:
         return []
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Call:

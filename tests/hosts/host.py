@@ -73,8 +73,8 @@ class Host(Protocol):
         """Find the host's name for one of our tools in a request; None where the model does not know it."""
         ...
 
-    def first(self, body: Body, name: str) -> list[Call]:
-        """List what the host wants its model to do before it calls that tool, unless it has done so."""
+    def first(self, body: Body, tool: str) -> list[Call]:
+        """List what its model has to do before it can call that tool of ours, unless it has done so."""
         ...
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Call:

@@ -31,7 +31,7 @@ def cut_off() -> bool:
 
 
 def _raise_loopback() -> None:
-    from fcntl import ioctl
+    from fcntl import ioctl  # noqa: PLC0415 - not on every system
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP | IFF_RUNNING))

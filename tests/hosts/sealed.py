@@ -1,4 +1,4 @@
-"""One conversation in a process of its own, without a network: a `Talk` comes in on standard input, a `Run` goes out."""
+"""One conversation in a process of its own, without a network: a `Talk` comes in on standard input, a `Run` out."""
 
 import os
 import pickle
@@ -34,11 +34,11 @@ class Model:
         step = self._left[0]
         if isinstance(step, str):
             return self._left.pop(0)
+        if first := self._host.first(body, step.tool):
+            return first
         name = self._host.find(body, step.tool)
         if name is None:
             return f"There is no tool {step.tool}."
-        if first := self._host.first(body, name):
-            return first
         self._left.pop(0)
         sight = "\n".join(self._host.dialect.told(body))
         return [self._host.call(name, filled(step.arguments, sight))]
@@ -59,7 +59,7 @@ def converse(talk: Talk) -> Run:
         status,
         seconds,
         sealed,
-        offered=[tool for tool in TOOLS if api.heard and host.find(api.heard[0], tool)],
+        offered=[tool for tool in TOOLS if api.heard and host.find(api.heard[-1], tool)],
         told=["\n".join(texts) for texts in seen],
         results=[result.text for result in results if _is_ours(result.tool)],
         left=left,

@@ -29,8 +29,8 @@ class Talk:
 class Run:
     """What became of it.
 
-    `status` is the host's exit code, None if it had to be ended; `sealed` says whether the network was cut off. `offered`
-    are our tools that the model knew of at its first request, `told` every text before its eyes at each request,
+    `status` is the host's exit code, None if it had to be ended; `sealed` says whether the network was cut off.
+    `offered` are our tools that the model knew of in the end, `told` is every text before its eyes at each request,
     `results` what our tools gave as it got them. `left` names what ran on after the host and had to be ended.
     """
 

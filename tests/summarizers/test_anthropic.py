@@ -24,8 +24,13 @@ MOVING = (
 )
 TRUE = "Ken moved to Oslo, to Parkveien 12. It was decided to deploy to port 8080 with deploy/run.sh."
 FACT = {
-    "content": "Ken lives in Oslo", "category": "fact", "importance": 0.8, "confidence": 1.0, "key": "home", "turns": [1],
-}  # fmt: skip
+    "content": "Ken lives in Oslo",
+    "category": "fact",
+    "importance": 0.8,
+    "confidence": 1.0,
+    "key": "home",
+    "turns": [1],
+}
 
 
 @dataclass
@@ -107,15 +112,21 @@ async def test_system_text_and_tool_output_are_not_sent(api, engine):
     assert "snails" not in api.prompts[0]
 
 
+GERMAN = (
+    "Ich habe den Fehler in `main.py` gefunden und wir deployen mit `make release`. Das Log sagt: connection refused."
+)
+JAPANESE = (
+    "`main.py` のバグを見つけました。ログには connection refused と出ています。明日 `make release` でリリースします。"
+)
+
+
 @pytest.mark.parametrize(
     ("said", "named", "answered"),
     [
-        ("Ich habe den Fehler in `main.py` gefunden und wir deployen mit `make release`. Das Log sagt: connection"
-         " refused.", "German", "Der Fehler in `main.py` ist gefunden und wir deployen mit `make release`."),
-        ("`main.py` のバグを見つけました。ログには connection refused と出ています。明日 `make release` でリリースします。", "Japanese",
-         "`main.py` のバグを見つけ、明日 `make release` でリリースする。"),
+        (GERMAN, "German", "Der Fehler in `main.py` ist gefunden und wir deployen mit `make release`."),
+        (JAPANESE, "Japanese", "`main.py` のバグを見つけ、明日 `make release` でリリースする。"),
     ],
-)  # fmt: skip
+)
 async def test_the_language_of_the_user_s_own_turns_is_kept(api, engine, said, named, answered):
     """B43."""
     messages = (Message("user", said), Message("assistant", "I will have a look at the code and the log for you."))

@@ -21,7 +21,7 @@ class Google:
         given = [part.get("functionResponse") for content in body["contents"] for part in content["parts"]]
         return [Result(one["name"], html.unescape("\n".join(texts(one["response"])))) for one in given if one]
 
-    def answer(self, path: str, body: Body, turn: Turn) -> tuple[str, str] | None:
+    def answer(self, path: str, _body: Body, turn: Turn) -> tuple[str, str] | None:
         if "countTokens" in path:
             return "application/json", json.dumps({"totalTokens": 1})
         if "enerateContent" not in path:

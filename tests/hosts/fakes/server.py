@@ -101,9 +101,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"" if self.command == "HEAD" else data)
 
-    do_GET = do_HEAD = do_POST = _answer
+    do_GET = do_HEAD = do_POST = _answer  # noqa: N815 - the parent's names
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the parent's name for it
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the parent's name for it
         """Be silent: standard error belongs to the trial."""
 
 
