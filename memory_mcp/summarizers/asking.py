@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import tzinfo
 
 from memory_mcp import dates, privacy
 from memory_mcp.models import Message
 from memory_mcp.redaction import redact
 from memory_mcp.summarizers.protocol import MAX_CHARACTERS, MAX_WORDS
-from memory_mcp.working import Part
 
 SYSTEM = f"""\
 You write the long-term memory of an assistant: what a later conversation must know to go on from this one.
@@ -31,18 +31,28 @@ where that is unknown, repeat the words and give no date."""
 MERGE = """\
 The turns below are summaries of consecutive parts of one conversation, in their order. Make one summary of them all."""
 
-_FRAME = re.compile(r"<(?=\s*/?\s*conversation\b)", re.IGNORECASE)
+_FRAME = re.compile(r"[<＜﹤](?=\s*[/／]?\s*(?:conversation|ｃｏｎｖｅｒｓａｔｉｏｎ))", re.IGNORECASE)
+_TURN = re.compile(r"^(?=\s*\[\d+\] \()", re.MULTILINE)
 
 UNKNOWN = "time unknown"
 
 
-def framed(parts: Sequence[Part], zone: tzinfo) -> str:
-    """Write turns as numbered data; secrets are redacted once more before anything leaves the machine."""
-    turns = [
-        f"[{number}] {head(part.message, zone)}: {_quoted(part.message.content)}"
-        for number, part in enumerate(parts, 1)
-    ]
-    return "\n".join(["<conversation>", *turns, "</conversation>"])
+def turn(message: Message, zone: tzinfo) -> Message:
+    """Make a message ready to be sent: named by its time and speaker, without secrets and marks of authority."""
+    at = dates.show(message.at, zone) if message.at else UNKNOWN
+    name = " ".join(_quoted(message.name).split())
+    head = f"({at}) {message.role}" + (f" {name}" if name and name != message.role else "")
+    return replace(message, name=head, content=_quoted(message.content))
+
+
+def framed(turns: Sequence[Message]) -> str:
+    """Write turns as numbered data."""
+    return "\n".join(["<conversation>", *(f"[{n}] {said(one)}" for n, one in enumerate(turns, 1)), "</conversation>"])
+
+
+def said(turn: Message) -> str:
+    """Write who said something when, and what."""
+    return f"{turn.name}: {turn.content}"
 
 
 def request(conversation: str, language: str, *, merges: bool = False, remarks: Sequence[str] = ()) -> str:
@@ -52,12 +62,6 @@ def request(conversation: str, language: str, *, merges: bool = False, remarks: 
     return "\n\n".join([*([MERGE] if merges else []), conversation, "\n".join([wanted, *again])])
 
 
-def head(message: Message, zone: tzinfo) -> str:
-    """Say when a turn was and whose it is."""
-    at = dates.show(message.at, zone) if message.at else UNKNOWN
-    name = " ".join(_quoted(message.name).split())
-    return f"({at}) {message.role}" + (f" {name}" if name and name != message.role else "")
-
-
 def _quoted(text: str) -> str:
-    return _FRAME.sub("‹", privacy.quote(redact(text)[0]))
+    """Redact, and mark as quoted what looks like the frame or like the beginning of a turn."""
+    return _TURN.sub("> ", _FRAME.sub("‹", privacy.quote(redact(text)[0])))

@@ -60,8 +60,8 @@ def usable(reply: Reply | None) -> Reply | None:
     return reply
 
 
-def recovered(text: str) -> Reply | None:
-    """Find the answer in a text that is not JSON alone: in a fence, within prose, or in a list of one."""
+def read(text: str) -> Reply | None:
+    """Find the answer in a text, be it in a fence, within prose, or in a list of one."""
     return next(filter(None, map(_validated, _objects(text))), None)
 
 

@@ -92,7 +92,9 @@ def test_a_locked_file_keeps_no_host_from_its_answer(person):
     holder.execute("begin exclusive")
     run = person.says("Good morning.", "Good morning.")
     holder.close()
-    assert (run.status, len(run.told)) == (0, 1)
+    assert (run.status, len(run.told), run.left) == (0, 1, [])
+    assert "The user lives in Otsu." in run.first, "who only reads need not wait"
+    assert "Good morning." not in person.runs("list", "--kind", "turn"), "nothing could be written"
 
 
 def test_a_damaged_file_keeps_no_host_from_its_answer(person):
