@@ -14,7 +14,7 @@ from memory_mcp.cli import plugins
 from memory_mcp.cli.hooks import HOSTS
 from memory_mcp.cli.hosts import Launch
 from memory_mcp.cli.parser import build_parser
-from memory_mcp.cli.plugins import Hooks
+from memory_mcp.cli.plugins import FAILS_OPEN, Hooks
 
 ROOT = Path(__file__).parent.parent
 PLAIN = Hooks(Launch("memory-mcp"))
@@ -104,7 +104,7 @@ def test_conversations_are_kept_only_where_the_person_agreed(host: str):
 def test_a_hook_is_told_every_setting_of_the_server():
     env = {"MEMORY_MCP_DB": "/x y/memory.db", "MEMORY_MCP_EXCLUDE": "/secret:/home/é", "MEMORY_MCP_NAMESPACE": "shop"}
     hooks = Hooks(Launch("/opt/my tools/memory-mcp", (), env))
-    program, *words = shlex.split(hooks.tells("gemini"))
+    program, *words = shlex.split(hooks.tells("gemini").removesuffix(FAILS_OPEN))
     assert program == "/opt/my tools/memory-mcp"
     args = build_parser().parse_args(words)
     assert (args.hook, args.db, args.namespace, args.set) == (
@@ -118,7 +118,7 @@ def test_a_hook_is_told_every_setting_of_the_server():
 @pytest.mark.parametrize("host", HOSTS)
 def test_every_command_of_a_hook_is_one_that_the_shell_takes(host: str):
     for words in (PLAIN.tells(host), PLAIN.captures(host)):
-        args = build_parser().parse_args(shlex.split(words)[1:])
+        args = build_parser().parse_args(shlex.split(words.removesuffix(FAILS_OPEN))[1:])
         assert args.verb in {"context", "capture"}
 
 

@@ -22,6 +22,9 @@ ABOUT = (
 PROJECT: dict[str, Any] = {"author": {"name": "memory-mcp contributors"}, "license": "MIT"}
 KEYWORDS = ["memory", "mcp", "recall", "sqlite", "local-first"]
 
+FAILS_OPEN = " || exit 0"
+"""Where the command is gone, the shell's 127 would make Gemini CLI 0.61 refuse every prompt."""
+
 FLAGGED = ("db", "namespace", "model")
 """Settings that have a flag of their own."""
 
@@ -36,7 +39,8 @@ class Hooks:
 
     def line(self, *words: str) -> str:
         """Write a command for the shell that hosts hand it to, with every setting of the server."""
-        return shell_line([self.launch.command, *self.launch.args, *words, *self._settings()], self.platform)
+        line = shell_line([self.launch.command, *self.launch.args, *words, *self._settings()], self.platform)
+        return line if self.platform == "win32" else line + FAILS_OPEN
 
     def tells(self, host: str) -> str:
         """Write the command that tells the model something."""

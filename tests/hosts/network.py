@@ -13,15 +13,27 @@ PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
 def cut_off() -> bool:
-    """Move this process, and all that it will start, to where only loopback is. False where that is not permitted.
+    """Move this process, and all that it will start, to where only loopback is. False where that is not permitted."""
+    return sys.platform == "linux" and _is_permitted() and _leave()
 
-    Root may do so at once; anybody else needs a user namespace in which they keep their own number.
-    """
-    if sys.platform != "linux":
-        return False
+
+def _is_permitted() -> bool:
+    """Let a child try: some systems refuse half-way, and from there is no way back."""
+    child = os.fork()
+    if child == 0:
+        try:
+            _leave()
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def _leave() -> bool:
+    """Root may do so at once; anybody else needs a user namespace in which they keep their own number."""
     user, group = os.getuid(), os.getgid()
     if ctypes.CDLL(None).unshare(CLONE_NEWNET | (CLONE_NEWUSER if user else 0)):
-        return False
+        raise PermissionError("a network of its own was refused")
     if user:
         Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")

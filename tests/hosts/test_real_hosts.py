@@ -3,7 +3,7 @@
 import sqlcipher3
 
 from memory_mcp.server.server import INSTRUCTIONS
-from tests.hosts.person import Person
+from tests.hosts.person import COMMAND, Person
 from tests.hosts.script import TOOLS, Found, use
 from tests.hosts.sealed import HOSTS
 
@@ -104,3 +104,11 @@ def test_a_damaged_file_keeps_no_host_from_its_answer(person):
     run = person.says("Good morning.", use("recall", query="Where?"), "Good morning.")
     assert (run.status, len(run.results)) == (0, 1)
     assert "It was not touched" in run.results[0]
+
+
+def test_hooks_whose_command_is_gone_keep_no_host_from_its_answer(person):
+    person.installs("--capture")
+    for file in person.home.rglob("*.json"):
+        file.write_text(file.read_text().replace(f"{COMMAND} ", "/gone/memory-mcp "))
+    run = person.says("Good morning.", use("recall"), "Good morning.")
+    assert (run.status, len(run.results)) == (0, 1)

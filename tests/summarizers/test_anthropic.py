@@ -126,19 +126,19 @@ async def test_system_text_and_tool_output_are_not_sent(api, engine):
     assert "snails" not in api.prompts[0]
 
 
-GERMAN = (
-    "Ich habe den Fehler in `main.py` gefunden und wir deployen mit `make release`. Das Log sagt: connection refused."
-)
-JAPANESE = (
-    "`main.py` のバグを見つけました。ログには connection refused と出ています。明日 `make release` でリリースします。"
-)
-
-
 @pytest.mark.parametrize(
     ("said", "named", "answered"),
     [
-        (GERMAN, "German", "Der Fehler in `main.py` ist gefunden und wir deployen mit `make release`."),
-        (JAPANESE, "Japanese", "`main.py` のバグを見つけ、明日 `make release` でリリースする。"),
+        (
+            "Ich habe den Fehler in `main.py` gefunden und wir deployen mit `make release`. Log: connection refused.",
+            "German",
+            "Der Fehler in `main.py` ist gefunden und wir deployen mit `make release`.",
+        ),
+        (
+            "`main.py` のバグを見つけました。ログは connection refused です。明日 `make release` でリリースします。",
+            "Japanese",
+            "`main.py` のバグを見つけ、明日 `make release` でリリースする。",
+        ),
     ],
 )
 async def test_the_language_of_the_user_s_own_turns_is_kept(api, engine, said, named, answered):
@@ -370,7 +370,9 @@ async def test_a_service_that_reads_nothing_is_given_up(api):
     """B42."""
     api.answer(Answer("prompt is too long", status=400))
     with pytest.raises(SummaryFailed, match="MEMORY_MCP_ANTHROPIC_MODEL"):
-        await AnthropicSummarizer("claude-haiku-5-5", Purse(10), UTC).summarize(LONG["one enormous message"])
+        await AnthropicSummarizer("claude-haiku-5-5", Purse(10), UTC).summarize(
+            [Message("user", "The garden is fine. " * 1_000)]
+        )
     assert len(api.requests) < 12
 
 
