@@ -137,14 +137,15 @@ _LONGEST = 300  # characters; what runs on longer is not one statement
 def facts(messages: Sequence[Message]) -> tuple[KeyFact, ...]:
     """Find what users state for certain, word for word; what was told twice stands where it was told last.
 
+    Each points to the messages that state it.
     Questions, guesses, negations, quotations and whole turns that try to steer a model state nothing.
     """
     found: dict[str, KeyFact] = {}
-    for message in messages:
+    for place, message in enumerate(messages):
         if message.role == "user" and not _COMMAND.search(message.content):
             for fact in _facts(replace(message, content=_QUOTED.sub(_GAP, message.content))):
-                found.pop(fact.content, None)
-                found[fact.content] = fact
+                before = found.pop(fact.content, fact).evidence
+                found[fact.content] = replace(fact, evidence=tuple(dict.fromkeys((*before, place))))
     return tuple(found.values())
 
 

@@ -109,11 +109,11 @@ def test_remember_that_with_nothing_before_it_states_nothing():
     assert stated("Please remember that.") == []
 
 
-def test_a_fact_names_who_said_it_and_stands_where_it_was_told_last():
+def test_a_fact_names_who_said_it_points_to_where_and_stands_where_it_was_told_last():
     told = [Message("user", "I live in Porto.", "Aya"), Message("user", "I work at sea.", "Aya")]
     assert facts([*told, told[0]]) == (
-        KeyFact("Aya: I work at sea.", confidence=0.7),
-        KeyFact("Aya: I live in Porto.", confidence=0.7),
+        KeyFact("Aya: I work at sea.", confidence=0.7, evidence=(1,)),
+        KeyFact("Aya: I live in Porto.", confidence=0.7, evidence=(0, 2)),
     )
 
 

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from itertools import accumulate
 
+from memory_mcp.summarizers import signs
 from memory_mcp.text import is_cjk
 from memory_mcp.tokens import STOP_WORDS, UNSPACED, fold
 
@@ -393,7 +394,8 @@ def _unheld(text: str, source: Source) -> list[tuple[int, int]]:
     reading = replace(reading, shown=rest)
     items = (match for match in _NAMED.finditer(rest) if match.lastgroup)  # without one: "the two", named before
     named = (match.span() for match in items if not _CHECKS[match.lastgroup or ""](reading, match))
-    return sorted([*found, *named])
+    in_signs = signs.names(rest, "".join(source.folded.split()))
+    return sorted({*found, *named, *((start, end) for start, end, said in in_signs if not said)})
 
 
 def _is_held(item: str, source: Source) -> bool:
@@ -472,11 +474,9 @@ class _Reading:
             return True
         if word in _MONTHS or word in _WEEKDAYS:
             return f"{_MONTHS.get(word)}月" in self.source.moments
-        if match[0].islower():  # in Japanese text: no Latin word stands there that is not a name
-            return False
         if self.german and match[0][1:].islower():
             return not self._is_german_name(match)
-        return self._begins_sentence(match.start()) and self._opens(match)
+        return not self.japanese and self._begins_sentence(match.start()) and self._opens(match)
 
     def _begins_sentence(self, place: int) -> bool:
         before = self.shown[max(0, place - 40) : place].rstrip(" \t\"'“”„‘’()[]*_#>•·–—-")

@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from memory_mcp.tokens import UNSPACED
+
 SCRIPTS = (
     ("Japanese", re.compile("[ぁ-んァ-ヺ]"), 0.1),
     ("Korean", re.compile("[가-힣]"), 0.1),
@@ -26,7 +28,8 @@ WORDS = {
 """Words that a few sentences of a language can hardly do without, those included that others share."""
 
 _KNOWN = {name: frozenset(words.split()) for name, words in WORDS.items()}
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|[!-~]*[_/\\{}<>=][!-~]*", re.DOTALL)
+_JOINED = rf"[^\s{UNSPACED}]*"
+_CODE = re.compile(rf"```.*?(?:```|\Z)|`[^`\n]*`|{_JOINED}[_/\\{{}}<>=]{_JOINED}", re.DOTALL)
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPTED = frozenset(name for name, *_ in SCRIPTS)
