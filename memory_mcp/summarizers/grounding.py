@@ -25,7 +25,8 @@ _GERMAN = _words(
     "ich wir sie er es mit auf für von vom zu zum zur bei im am aus nach als auch sich dass wenn nur noch soll will"
 )
 _ORDINARY = STOP_WORDS | _GERMAN | _words(
-    "may let yes both since although though however instead still never always one many much another every everyone "
+    "may let yes see run read check make start stop call write keep several most "
+    "both since although though however instead still never always one many much another every everyone "
     "everything someone something nothing today tomorrow yesterday tonight next last first second third finally later "
     "later afterwards currently initially overall meanwhile additionally therefore thus hence besides despite due per "
     "against among across along around beyond toward towards via within without upon unless whether either neither "
@@ -38,7 +39,7 @@ _ORDINARY = STOP_WORDS | _GERMAN | _words(
     "fixed gave got helped kept learned likes lives made moved needs paid planned prefers put ran read recommended "
     "removed "
     "replaced said says sent set showed solved suggested switched took told tried turned use used uses using wants "
-    "went works wrote "
+    "went works wrote looks owns enjoys plays speaks studies visits knows hopes tries budget cost costs price "
     "le la les un une des il elle ils elles et est pour dans avec sur el los las una y en con por para lo gli per che "
     "os as uma no na de het een "
     "nutzer nutzerin benutzer assistent assistentin anwender diese dieser dieses danach dabei dafür dadurch damit "
@@ -57,9 +58,12 @@ _ORDINARY_STEM = re.compile(
     "[皆客奥娘子父母兄姉妹弟嫁孫各同当本他自御]|息子|家族|主人|隣|業者|患者|店員|医者|大家|最寄|株式|旅行|先方|担任|主治医|"
     "[一二三四五六七八九十百千数何]+"
 )
-_OPENING_FORM = re.compile(r"\w{3,}(?:ed|ing|ly)|\w{3,}(?:tion|sion|ment|ness|ship|able|ible)s?|\w{6,}[ae]nces?")
+_OPENING_FORM = re.compile(r"\w{3,}(?:ed|ing|ly)")
+_OPENING_NOUN = re.compile(r"\w{3,}(?:tion|sion|ness|ship|able|ible)s?|\w{4,}ments?|\w{6,}[ae]nces?")
 _VERB_FORM = re.compile(r"(?:is|are|was|were|has|had|have|will|would|can|could|should|and|'s|’s|\w+ed|\w+[^s\W]s)\b")
-_DETERMINED = re.compile(r"\s+(?:the|a|an|to|that|this|these|all|it|its|his|her|their|my|our|how|why|whether)\b")
+_DETERMINED = re.compile(
+    r"\s+(?:\x00|(?:the|a|an|to|that|this|these|all|it|its|his|her|their|my|our|how|why|whether)\b)"
+)
 _GERMAN_TITLE = re.compile(r"\b(?:Herrn?|Frau|Dr\.|Prof\.|Firma|Kolleg(?:e|en|in)|Chef(?:in)?)\s+$")
 _GERMAN_PLACE = re.compile(r"\b(?:in|nach|bei|von|aus|mit|an|durch|für)\s+$", re.IGNORECASE)
 _GERMAN_NAMED = re.compile(r"(?<![.!?:\w] )(?<!\n)\b[A-ZÄÖÜ]\w+\s+$")
@@ -69,6 +73,8 @@ _GERMAN_NOUN = re.compile(
 )
 
 # ---- numbers -------------------------------------------------------------------------------------------------------
+
+_L = rf"[^\W{UNSPACED}]"  # a digit, "_" or a letter of a script with spaces
 
 
 def _counted(first: int, listed: str) -> dict[str, int]:
@@ -95,9 +101,7 @@ _KANJI = {sign: value for value, sign in enumerate("〇一二三四五六七八�
 _KANJI_MANY = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "億": 10**8}
 _NUMERAL = "〇一二三四五六七八九十百千万億"
 _COUNTER = "月日年時分秒週人個円階歳才本枚台匹頭冊度回件番号名室世代倍割つ歩杯泊点種社棟ヶかカ箇ドユキパ"
-_MAGNITUDE = re.compile(
-    r"(?:\s?(?:hundred|thousand|million|billion|dozen|hundert|tausend|millionen|mio)\b|(?:k|M|bn|K|B)\b)"
-)
+_MAGNITUDE = rf"(?:\s?(?:hundred|thousand|million|billion|dozen|hundert|tausend|millionen|mio)|[kmb]|bn)(?!{_L})"
 _DAY = (
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?![\d.])|\d{1,2}(?P<sep>[./])\d{1,2}(?P=sep)(?:\d{4}|\d\d)(?![\d.])"
     r"|\d{1,2}[:/]\d{1,2}(?::\d\d)?"
@@ -119,7 +123,6 @@ _WEEKDAYS = (
 
 # ---- what to look for ----------------------------------------------------------------------------------------------
 
-_L = rf"[^\W{UNSPACED}]"  # a digit, "_" or a letter of a script with spaces
 _A = rf"[^\W\d_{UNSPACED}]"  # such a letter
 _QUOTED = "|".join(rf"{a}[^{a}{b}\n]{{2,200}}{b}" for a, b in ('""', "“”", "„“", "«»", "「」", "『』", "``"))
 _TOKEN = re.compile(rf"(?:[.@+~/\\-]|:(?=[\w/\\])|{_L})+")
@@ -137,9 +140,9 @@ _NAMED = re.compile(
     rf"(?P<moment>(?<![\d.])(?:{_DAY}))"
     rf"|(?P<kanji>\d[\d,.]*[十百千万億][\d{_NUMERAL}]*"
     rf"|(?<![何数十第{_NUMERAL}])(?!一[^{_NUMERAL}]|十分)[{_NUMERAL}]+(?=[{_COUNTER}]))"
-    rf"|(?P<figure>{_FIGURE})"
-    rf"|(?:\b(?:the|these|those|all|die|alle) (?:{_SPOKEN})\b)"
-    rf"|(?P<spoken>\b(?:{_SPOKEN})(?:[ -](?:one|{'|'.join(_UNITS)}))?\b)"
+    rf"|(?P<figure>(?:{_FIGURE})(?:{_MAGNITUDE})?)"
+    rf"|(?:(?<!{_L})(?:the|these|those|all|die|alle) (?:{_SPOKEN})(?!{_L}))"
+    rf"|(?P<spoken>(?<!{_L})(?:{_SPOKEN})(?:[ -](?:one|{'|'.join(_UNITS)}))?(?:{_MAGNITUDE}|(?!{_L})))"
     r"|(?P<kana>[ァ-ヺー゙゚]{2,}(?:・[ァ-ヺー゙゚]{2,})*)|(?P<weekday>[月火水木金土日]曜)"
     r"|(?P<bearer>[一-鿿々]{1,6}(?=さん|様|氏|くん|ちゃん|君|先生)"
     r"|[一-鿿々]{2,6}?(?=(?:会社|(?<!会)社|駅|(?<!都)市|県|町|(?<!地)区|大学|病院)(?![一-鿿々])))"
@@ -149,10 +152,14 @@ _NAMED = re.compile(
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORD = re.compile(rf"{_A}+|[^\W_{UNSPACED}]+")
+_LETTERS = re.compile(f"{_A}+")
 _KANA = re.compile("[ァ-ヺー]{2,}")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _MORROW, _EVE = re.compile(r"\b(?:tomorrow|morgen)\b|明日"), re.compile(r"\b(?:yesterday|gestern)\b|昨日")
 _MASK = "\x00"
+_LONGEST = 500
+"""Characters of a word; what is longer is taken as it stands, for the expressions take quadratic time."""
+
 _ALIASES = {"postgresql": "postgres", "javascript": "js", "typescript": "ts", "kubernetes": "k8s"} | {
     "postgres": "postgresql", "js": "javascript", "ts": "typescript", "k8s": "kubernetes",
 }  # fmt: skip
@@ -167,7 +174,8 @@ _SENTENCE = re.compile(
     r"|[。！？]+[」』）)\"”]*|$)",
     re.IGNORECASE,
 )
-_MONTH = re.compile(rf"(\d{{1,2}}|[{_NUMERAL}]+)月|(\d{{1,2}})[./](\d{{1,2}})\b")
+_MONTH = re.compile(rf"(\d{{1,2}}|[{_NUMERAL}]{{1,3}})月|(\d{{1,2}})[./](\d{{1,2}})\b")
+_AS_MANY = re.compile(rf"(?<=.){_MAGNITUDE}\Z")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _TURN = re.compile(r"^\[\d+\] ", re.MULTILINE)
 _DATE = re.compile(r"(\d{4})(?:[-/.]|年)(\d{1,2})(?:[-/.]|月)(\d{1,2})")
@@ -235,7 +243,7 @@ def _bare(word: str) -> str:
 def _known(said: str) -> Iterator[str]:
     """Give the words of a text in every form in which they are looked up: whole, in their parts, without signs."""
     yield from map(_bare, set(_TOKEN.findall(said)))
-    for word in set(_WORD.findall(said)):
+    for word in {*_WORD.findall(said), *_LETTERS.findall(said)}:
         yield _bare(word)
         yield from (_bare(part) for part in _CAMEL.findall(word) if part != word)
 
@@ -243,7 +251,7 @@ def _known(said: str) -> Iterator[str]:
 def _numbers(folded: str) -> Iterator[str]:
     for match in _NAMED.finditer(folded):
         if match.lastgroup in ("figure", "moment", "kanji", "spoken"):
-            for value in (value for reading in _readings(match, folded) for value in reading):
+            for value in (value for reading in _readings(match) for value in reading):
                 yield from accumulate(value.split("."), "{}.{}".format) if value.count(".") > 1 else (value,)
     yield from (str(_ALSO[word]) for word in _WORD.findall(folded) if word in _ALSO)
     yield from (_kanji(run) for run in re.findall(f"[{_NUMERAL}]+", folded))
@@ -276,18 +284,20 @@ def _day(day: date) -> Iterator[str]:
 # ---- numbers, whatever their form ----------------------------------------------------------------------------------
 
 
-def _readings(match: re.Match[str], text: str) -> list[frozenset[str]]:
+def _readings(match: re.Match[str]) -> list[frozenset[str]]:
     """Give the numbers that an item may stand for: each reading is what must occur together."""
     item = match[0].casefold()
     if match.lastgroup == "moment":
         return [frozenset(_parts(item))]
     if match.lastgroup == "kanji":
         return [frozenset({_kanji(item)})]
-    values = [_spoken(item)] if match.lastgroup == "spoken" else _figures(item)
-    if magnitude := _MAGNITUDE.match(text, match.end()):
-        many = _MANY[magnitude[0].strip().casefold()]
-        scaled = [_canonical(str(Decimal(value) * many)) for value in values if _PLAIN.fullmatch(value)]
-        values = scaled if len(magnitude[0].strip()) > 2 else scaled + values  # 5 m may be metres
+    magnitude = _AS_MANY.search(item)
+    bare = item[: magnitude.start()] if magnitude else item
+    values = [_spoken(bare)] if match.lastgroup == "spoken" else _figures(bare)
+    if magnitude:
+        many = magnitude[0].strip()
+        scaled = [_canonical(f"{Decimal(value) * _MANY[many]:f}") for value in values if _PLAIN.fullmatch(value)]
+        values = scaled if len(many) > 2 else scaled + values  # 5m may be metres
     return [frozenset({value}) for value in values]
 
 
@@ -319,6 +329,8 @@ def _spoken(item: str) -> str:
 
 def _kanji(run: str) -> str:
     """Read a Japanese number, its digits perhaps Western: 三百二十, 1億2000万, 二〇二六."""
+    if len(run) > _LONGEST:
+        return run  # no number: Python reads 4300 digits at most
     if not set(run) & set(_KANJI_MANY):
         return str(int("".join(str(_KANJI.get(sign, sign)) for sign in run)))
     total, section, current = Decimal(0), Decimal(0), Decimal(0)
@@ -385,7 +397,7 @@ def _unheld(text: str, source: Source) -> list[tuple[int, int]]:
     rest = reading.shown
     for match in _EXACT.finditer(reading.shown):
         item = match[0] if match.lastgroup == "quoted" else match[0].rstrip(".:~+-/\\,?!")
-        if match.lastgroup == "token" and not _CODE.fullmatch(item):
+        if match.lastgroup == "token" and len(item) <= _LONGEST and not _CODE.fullmatch(item):
             continue
         end = match.start() + len(item)
         rest = rest[: match.start()] + _MASK * len(item) + rest[end:]
@@ -438,7 +450,7 @@ class _Reading:
         if german == english:
             german, english = (len(known & source.words) for known in (_GERMAN, STOP_WORDS))
         lower = frozenset(word for word in words if word.islower())
-        return cls(shown, source, japanese, german > english, lower)
+        return cls(shown, source, japanese, not japanese and german > english, lower)
 
     def number(self, match: re.Match[str]) -> bool:
         before = self.shown[max(0, match.start() - 30) : match.start()].casefold()
@@ -450,12 +462,13 @@ class _Reading:
         )
         pool = self.source.moments if is_moment else self.source.numbers
         if self.shown[match.end() : match.end() + 1] == "月":
-            return any(f"{number}月" in pool for one in _readings(match, self.shown) for number in one)
-        return any(one <= pool for one in _readings(match, self.shown))
+            return any(f"{number}月" in pool for one in _readings(match) for number in one)
+        return any(one <= pool for one in _readings(match))
 
     def kana(self, match: re.Match[str]) -> bool:
         known = {one.rstrip("ー") for one in self.source.kana | _ORDINARY_KANA}
-        return all(_is_compound(unicodedata.normalize("NFKC", word), known) for word in match[0].split("・"))
+        words = unicodedata.normalize("NFKC", match[0]).split("・")
+        return all(len(word) == 1 or _is_compound(word, known) for word in words)
 
     def bearer(self, match: re.Match[str]) -> bool:
         """Check who or what bears a title or a kind of place: 田中さん, 大宮駅; お客様 and 最寄駅 are no names."""
@@ -468,7 +481,9 @@ class _Reading:
 
     def word(self, match: re.Match[str]) -> bool:
         word = match[0].casefold()
-        if match[0].islower() and not self.japanese:
+        beside = self.shown[max(0, match.start() - 1) : match.start()] + self.shown[match.end() : match.end() + 1]
+        japanese = self.japanese or _UNSPACED.search(beside) is not None
+        if match[0].islower() and not japanese:
             return True
         if _is_said(word, self.source) or word in self.source.moments:
             return True
@@ -476,7 +491,7 @@ class _Reading:
             return f"{_MONTHS.get(word)}月" in self.source.moments
         if self.german and match[0][1:].islower():
             return not self._is_german_name(match)
-        return not self.japanese and self._begins_sentence(match.start()) and self._opens(match)
+        return not japanese and self._begins_sentence(match.start()) and self._opens(match)
 
     def _begins_sentence(self, place: int) -> bool:
         before = self.shown[max(0, place - 40) : place].rstrip(" \t\"'“”„‘’()[]*_#>•·–—-")
@@ -485,7 +500,7 @@ class _Reading:
     def _opens(self, match: re.Match[str]) -> bool:
         """Whether a first word owes its capital to its place: "Refactored the parser", not "Fred said"."""
         word = match[0].casefold()
-        if word in self.lower or _DETERMINED.match(self.shown, match.end()):
+        if word in self.lower or _DETERMINED.match(self.shown, match.end()) or _OPENING_NOUN.fullmatch(word):
             return True
         cut = [word.removesuffix(end) for end in _ENDINGS if word.endswith(end)]
         if any(len(stem) > 2 and not self.source.words.isdisjoint((stem, stem + "e", stem + "ed")) for stem in cut):
