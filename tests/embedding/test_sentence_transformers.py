@@ -83,9 +83,11 @@ def test_the_end_of_a_text_longer_than_the_window_counts(minilm):
 
 
 def test_a_static_model_without_a_window_reads_texts_of_any_length(folder, tmp_path):
-    library = pytest.importorskip("sentence_transformers")
-    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
-    tokenizers = pytest.importorskip("tokenizers")
+    library = pytest.importorskip("sentence_transformers", reason="needs the extra [sentence-transformers]")
+    modules = pytest.importorskip(
+        "sentence_transformers.sentence_transformer.modules", reason="needs the extra [sentence-transformers]"
+    )
+    tokenizers = pytest.importorskip("tokenizers", reason="needs the extra [sentence-transformers]")
     words = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     library.SentenceTransformer(modules=[modules.StaticEmbedding(words, embedding_dim=16)]).save(str(tmp_path))
     static = load_sentence_transformer(str(tmp_path))
