@@ -161,7 +161,7 @@ class Finder:
         limit = room(query.max_tokens, self.settings.context_tokens)
         asking = Asking(query.asked_in, self.now(), self.zone, self.settings.namespace)
         told = await collect(self.db, where, asking, limit // LEAST_ENTRY)
-        notice = told.notice if told.hits else f"Nothing is stored yet. {told.notice}".strip()
+        notice = told.notice if told.hits or told.notice else "Nothing is stored yet."
         count = fitting(told.hits, limit=limit, zone=self.zone, notice=notice, least=EXCERPT)
         return Recall(as_read(told.hits[:count]), "briefing", notice, told.known - count)
 

@@ -100,7 +100,7 @@ async def test_the_day_of_a_session_that_waits_is_named_as_on_the_person_s_calen
         await keep(memory, "We began", kind=Kind.TURN, session_id="s1", speaker="user")
         clock.turn(days=days)
         assert (await memory.recall(Query())).notice == (
-            f"Nothing is stored yet. 1 session of {said} is not summarized: call summarize(session_id='s1')."
+            f"1 session of {said} is not summarized: call summarize(session_id='s1')."
         )
 
 
@@ -112,7 +112,7 @@ async def test_many_sessions_that_wait_are_one_bounded_sentence_without_the_one_
         clock.turn(minutes=1)
     latest = f"104 {'s' * 190}"
     notice = (await by_words.recall(Query(asked_in=latest))).notice
-    assert notice.startswith("Nothing is stored yet. 100 sessions, the last of today, are not summarized: call ")
+    assert notice.startswith("100 sessions, the last of today, are not summarized: call ")
     assert notice.count("summarize(session_id='10") == 3
     assert latest not in notice
     assert notice.endswith("; then recall again for the others.")

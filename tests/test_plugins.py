@@ -75,7 +75,7 @@ def test_every_plugin_starts_the_same_server(host: str):
     ("host", "told", "kept"),
     [
         ("claude-code", {"SessionStart", "UserPromptSubmit"}, {"PreCompact", "Stop", "SessionEnd"}),
-        ("gemini", {"SessionStart", "BeforeAgent"}, {"PreCompress", "AfterAgent", "SessionEnd"}),
+        ("gemini", {"SessionStart", "BeforeAgent"}, {"AfterAgent", "SessionEnd"}),
         ("antigravity", {"SessionStart"}, {"Stop"}),
     ],
 )

@@ -9,7 +9,7 @@ import signal
 import sys
 import traceback
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -97,9 +97,9 @@ def _run(args: Namespace) -> int:
     flags = {variable(name): value for name, value in (*_others(args), *flagged) if value}
     args.environ = {**os.environ, **flags}
     args.program = sys.argv[0]
-    settings = Settings.from_env(args.environ)
     if args.verb is None:
-        return _serve(settings)
+        return _serve(args.environ)
+    settings = Settings.from_env(args.environ)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="strict" if stream is sys.stdin else "backslashreplace")
@@ -131,13 +131,20 @@ async def _open_and_run(settings: Settings, args: Namespace, screen: Screen) -> 
         return await args.run(memory, args, screen)
 
 
-def _serve(settings: Settings) -> int:
+def _serve(environ: Mapping[str, str]) -> int:
+    """Serve, even with a setting that cannot be used: then every call says so, and the host works without a memory."""
     if sys.stdin and sys.stdin.isatty():
         print(HINT, file=sys.stderr)
+    settings, problem = Settings.from_env({}), None
+    try:
+        settings = Settings.from_env(environ)
+    except InvalidInput as error:
+        print("memory-mcp:", visible(str(error)), file=sys.stderr)
+        problem = InvalidInput(f"{error} Nothing was done. Change it in the host's entry for memory-mcp and restart.")
     wire = Wire.claim()
     from memory_mcp.server.server import serve  # noqa: PLC0415 - libraries print while they are imported: after the claim
 
-    serve(settings, wire)
+    serve(settings, wire, problem)
     return DONE
 
 

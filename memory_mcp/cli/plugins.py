@@ -104,13 +104,15 @@ def claude_code_hooks(hooks: Hooks, host: str = "claude-code") -> dict[str, Any]
 
 
 def gemini(hooks: Hooks) -> dict[str, str]:
-    """Make the extension for Gemini CLI; its hooks count milliseconds."""
+    """Make the extension for Gemini CLI; its hooks count milliseconds.
+
+    PreCompress is left out: it comes before every call of the model, and its record keeps what is compressed.
+    """
     manifest = {"name": NAME, "version": installed_version(), "description": ABOUT, **_servers(hooks.launch)}
     tells, captures = hooks.tells("gemini"), hooks.captures("gemini")
     events = {
         "SessionStart": [_group(tells, 10_000)],
         "BeforeAgent": [_group(tells, 5_000)],
-        "PreCompress": [_group(captures, 10_000)],
         "AfterAgent": [_group(captures, 10_000)],
         "SessionEnd": [_group(captures, 5_000)],
     }

@@ -38,10 +38,13 @@ class Opening:
     """A memory that is opened in the background and shared by every call.
 
     A host must see its handshake answered whatever state the file is in, so nothing here is waited for before a call
-    needs it; a file that could not be opened, or was replaced since, is tried again at the next call.
+    needs it; a file that could not be opened, or was replaced since, is tried again at the next call. With a `problem`,
+    a setting that cannot be used, nothing is opened and every call says so: some hosts do without any model when a
+    server does not come up.
     """
 
     settings: Settings
+    problem: MemoryMcpError | None = None
     _tasks: TaskGroup | None = None
     _opened: anyio.Event = field(default_factory=anyio.Event)
     _attempt: _Attempt | None = None
@@ -65,11 +68,13 @@ class Opening:
 
     def begin(self) -> None:
         """Start to open the memory, unless that was done or the server is ending."""
-        if self._attempt is None and self._tasks:
+        if self._attempt is None and self._tasks and not self.problem:
             self._start()
 
     async def service(self) -> "MemoryService":
-        """Give the opened memory. Raises `StoreUnavailable` when there is none."""
+        """Give the opened memory. Raises `StoreUnavailable` when there is none, and the `problem` if there is one."""
+        if self.problem:
+            raise self.problem
         attempt = self._attempt
         if attempt is None or attempt.has_failed:
             attempt = self._start()

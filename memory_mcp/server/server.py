@@ -71,8 +71,8 @@ may be out of date: what the user says now wins. If a reply carries a notice, te
 class MemoryServer(MCPServer[Desk]):
     """Four tools, the episodes as resources, two prompts; errors in words that a model can act on."""
 
-    def __init__(self, settings: Settings) -> None:
-        memory = Opening(settings)
+    def __init__(self, settings: Settings, problem: MemoryMcpError | None = None) -> None:
+        memory = Opening(settings, problem)
         self.desk = Desk(memory, Notices(memory))
         super().__init__(
             NAME,
@@ -218,15 +218,15 @@ async def _lifespan(server: MCPServer[Desk]) -> AsyncGenerator[Desk]:
         tasks.cancel_scope.cancel()
 
 
-def build_server(settings: Settings) -> MemoryServer:
-    """Put the server together; nothing is opened before it runs."""
-    return MemoryServer(settings)
+def build_server(settings: Settings, problem: MemoryMcpError | None = None) -> MemoryServer:
+    """Put the server together; nothing is opened before it runs, and nothing at all with a `problem`."""
+    return MemoryServer(settings, problem)
 
 
-def serve(settings: Settings, wire: Wire) -> None:
+def serve(settings: Settings, wire: Wire, problem: MemoryMcpError | None = None) -> None:
     """Serve one host on `wire` until it leaves. Only stderr is logged to, and never what is remembered."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     # Only ours: the lower levels of the libraries quote messages and arguments.
     logging.getLogger("memory_mcp").setLevel(settings.log.upper())
-    server = build_server(settings)
+    server = build_server(settings, problem)
     run(server.lowlevel, wire, server.desk.opening.begin)  # a host that only probes will soon ask

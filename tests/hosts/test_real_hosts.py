@@ -112,3 +112,13 @@ def test_hooks_whose_command_is_gone_keep_no_host_from_its_answer(person):
         file.write_text(file.read_text().replace(f"{COMMAND} ", "/gone/memory-mcp "))
     run = person.says("Good morning.", use("recall"), "Good morning.")
     assert (run.status, len(run.results)) == (0, 1)
+
+
+def test_a_setting_that_cannot_be_used_keeps_no_host_from_its_answer(person):
+    person.installs()
+    if person.host == "codex":  # it hands on nothing but what the entry names
+        with (person.home / ".codex/config.toml").open("a") as entry:
+            entry.write('\n[mcp_servers.memory.env]\nMEMORY_MCP_TTL = "nonsense"\n')
+    run = person.says("Good morning.", use("recall"), "Good morning.", MEMORY_MCP_TTL="nonsense")
+    assert run.status == 0
+    assert "MEMORY_MCP_TTL is not usable" in run.results[0]
