@@ -22,7 +22,7 @@ from words import memories, questions
 
 from memory_mcp.models import Memory, ModelIdentity, new_id, utc_now
 from memory_mcp.storage import open_store
-from memory_mcp.storage.protocol import Draft
+from memory_mcp.storage.values import Draft
 
 NEW_TURNS = 10
 DIMENSION, BATCH = 512, 500

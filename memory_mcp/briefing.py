@@ -6,7 +6,8 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import islice
 
 from memory_mcp import dates
-from memory_mcp.models import Episode, Filter, Hit, Kind, Outcome, PendingSession, Trust
+from memory_mcp.answers import Hit
+from memory_mcp.models import Episode, Filter, Kind, Outcome, PendingSession, Trust
 from memory_mcp.storage.protocol import Store
 
 STANDING = (Kind.INSTRUCTION, Kind.PREFERENCE)

@@ -12,7 +12,8 @@ from memory_mcp.config import Settings
 from memory_mcp.errors import InvalidInput
 from memory_mcp.hooks import HookEvent
 from memory_mcp.models import Conversation, Message
-from memory_mcp.storage.protocol import Captured, Reading, Store, ToolUse
+from memory_mcp.storage.protocol import Store
+from memory_mcp.storage.values import Captured, Reading, ToolUse
 from memory_mcp.transcripts import READERS, Heard, Transcript, Used, mark_at
 
 AT_ONCE = 200_000

@@ -15,7 +15,8 @@ from memory_mcp.errors import SummaryFailed
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import LESSONS, Filter, Kind, Memory, Message, NewMemory, State, Trust
 from memory_mcp.recurrence import groups
-from memory_mcp.storage.protocol import Sentences, Store
+from memory_mcp.storage.protocol import Store
+from memory_mcp.storage.values import Sentences
 from memory_mcp.summarizers import Summarizer
 from memory_mcp.tokens import differs, query_terms
 

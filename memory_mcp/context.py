@@ -7,7 +7,8 @@ from datetime import tzinfo
 from typing import cast
 
 from memory_mcp import dates, privacy
-from memory_mcp.models import LESSONS, Hit, Kind, Memory, Recall, Source, State, Trust
+from memory_mcp.answers import Hit, Recall
+from memory_mcp.models import LESSONS, Kind, Memory, Source, State, Trust
 from memory_mcp.text import excerpt
 from memory_mcp.working import BYTES_A_TOKEN, estimate
 

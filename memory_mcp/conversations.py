@@ -21,7 +21,7 @@ from memory_mcp.models import (
     Trust,
     new_id,
 )
-from memory_mcp.storage.protocol import Coordinates, Draft
+from memory_mcp.storage.values import Coordinates, Draft
 from memory_mcp.text import parts
 
 if TYPE_CHECKING:  # a hook, which has turns to make and no summary, must not wait for the libraries behind it

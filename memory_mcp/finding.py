@@ -6,22 +6,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from memory_mcp import dates, following, requests
+from memory_mcp.answers import Hit, Mode, Recall
 from memory_mcp.briefing import Asking, as_read, collect
 from memory_mcp.config import Settings
 from memory_mcp.context import LEAST_ENTRY, fitting, room
 from memory_mcp.errors import EmbedderUnavailable, InvalidInput, NotFound
 from memory_mcp.meaning import Meaning
-from memory_mcp.models import (
-    Filter,
-    Hit,
-    Kind,
-    Memory,
-    Mode,
-    Query,
-    Recall,
-)
+from memory_mcp.models import Filter, Kind, Memory, Query
 from memory_mcp.retrieval import Ranked, arranged, rank
-from memory_mcp.storage.protocol import Evidence, Probe, Store, Vectors
+from memory_mcp.storage.protocol import Store
+from memory_mcp.storage.values import Evidence, Probe, Vectors
 from memory_mcp.tokens import query_terms
 
 BLOCK = 24

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memory_mcp import tokens
 from memory_mcp.retrieval import Ranked, rank
-from memory_mcp.storage.protocol import Evidence
+from memory_mcp.storage.values import Evidence
 from memory_mcp.text import sentences
 
 NAMES, SENTENCES = 6, 3

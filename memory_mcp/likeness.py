@@ -2,9 +2,11 @@
 
 from datetime import datetime
 
+from memory_mcp.answers import Similar
 from memory_mcp.meaning import Meaning
-from memory_mcp.models import Filter, Kind, Memory, Similar
-from memory_mcp.storage.protocol import Store, Vectors
+from memory_mcp.models import Filter, Kind, Memory
+from memory_mcp.storage.protocol import Store
+from memory_mcp.storage.values import Vectors
 from memory_mcp.text import excerpt
 from memory_mcp.tokens import differs
 

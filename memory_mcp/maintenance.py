@@ -14,7 +14,8 @@ from memory_mcp.scoring import HALF_LIVES
 if TYPE_CHECKING:
     from memory_mcp.embedding import Embeddings
     from memory_mcp.meaning import Meaning
-    from memory_mcp.storage.protocol import Store, Vectors
+    from memory_mcp.storage.protocol import Store
+    from memory_mcp.storage.values import Vectors
 
 LEASE = timedelta(minutes=1)
 """Longer than one batch takes; renewed before each."""

@@ -10,7 +10,8 @@ from memory_mcp.embedding import Embeddings
 from memory_mcp.embedding.passages import passages
 from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.models import Memory, ModelIdentity
-from memory_mcp.storage.protocol import Store, Vectors
+from memory_mcp.storage.protocol import Store
+from memory_mcp.storage.values import Vectors
 
 FIRST_LOAD_PATIENCE = timedelta(seconds=1.5)
 """A host's first question comes within a second or two of the handshake, and the model takes about one: a short wait

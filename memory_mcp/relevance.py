@@ -12,7 +12,8 @@ from memory_mcp.meaning import Meaning
 from memory_mcp.models import Filter, Kind, Memory
 from memory_mcp.recurrence import close_pairs
 from memory_mcp.scoring import HALF_LIVES
-from memory_mcp.storage.protocol import Sentences, Store
+from memory_mcp.storage.protocol import Store
+from memory_mcp.storage.values import Sentences
 from memory_mcp.text import is_cjk
 from memory_mcp.tokens import differs
 

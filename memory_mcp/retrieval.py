@@ -7,9 +7,10 @@ from datetime import datetime
 import numpy as np
 
 from memory_mcp import scoring
-from memory_mcp.models import Kind, Label, Memory, State
+from memory_mcp.answers import Label
+from memory_mcp.models import Kind, Memory, State
 from memory_mcp.scoring import Array
-from memory_mcp.storage.protocol import Evidence
+from memory_mcp.storage.values import Evidence
 from memory_mcp.tokens import index_tokens
 
 SALIENCE_WEIGHT = 0.05

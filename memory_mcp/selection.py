@@ -10,7 +10,8 @@ import numpy as np
 
 from memory_mcp.errors import Conflict, InvalidInput, NotFound
 from memory_mcp.models import Filter, Selection
-from memory_mcp.storage.protocol import Probe, Store
+from memory_mcp.storage.protocol import Store
+from memory_mcp.storage.values import Probe
 from memory_mcp.tokens import query_terms
 
 Versions = list[tuple[str, int]]

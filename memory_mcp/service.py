@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from memory_mcp import consolidation, dates, privacy, relevance, requests, selection
+from memory_mcp.answers import Forgotten, Preview, Recall, Stats, Stored, Summarized
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.consolidation import Proposal, Proposals
 from memory_mcp.context import room
@@ -18,27 +19,22 @@ from memory_mcp.models import (
     Conversation,
     Episode,
     Filter,
-    Forgotten,
     Kind,
     Memory,
     Message,
     NewMemory,
     PendingSession,
-    Preview,
     Query,
-    Recall,
     Revision,
     Selection,
     State,
-    Stats,
-    Stored,
-    Summarized,
     Trust,
 )
 from memory_mcp.relevance import Review
 from memory_mcp.selection import Chosen
 from memory_mcp.sessions import Attempt, Imported, Sessions
-from memory_mcp.storage.protocol import Check, Draft, Page, Store
+from memory_mcp.storage.protocol import Store
+from memory_mcp.storage.values import Check, Draft, Page
 from memory_mcp.summarizers import Progress, no_progress
 
 SAMPLE = 10

@@ -8,24 +8,14 @@ from datetime import datetime, timedelta
 from anyio import to_thread
 
 from memory_mcp import conversations, models, privacy, requests
+from memory_mcp.answers import Similar, Stored, Summarized
 from memory_mcp.config import Settings
 from memory_mcp.errors import Conflict, InvalidInput, NotFound, SummaryFailed
 from memory_mcp.likeness import near
 from memory_mcp.meaning import Meaning
-from memory_mcp.models import (
-    Conversation,
-    Episode,
-    Filter,
-    Memory,
-    Message,
-    PendingSession,
-    Similar,
-    Stored,
-    Summarized,
-    Trust,
-    new_id,
-)
-from memory_mcp.storage.protocol import Captured, CaptureResult, Draft, Store, Written
+from memory_mcp.models import Conversation, Episode, Filter, Memory, Message, PendingSession, Trust, new_id
+from memory_mcp.storage.protocol import Store
+from memory_mcp.storage.values import Captured, CaptureResult, Draft, Written
 from memory_mcp.summarizers import NOTHING_SAID, Progress, Summarizer, Summary, no_progress, says_something
 from memory_mcp.summarizers.grounding import Source, unsupported
 

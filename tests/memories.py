@@ -11,6 +11,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_mcp.answers import Recall
 from memory_mcp.config import Settings
 from memory_mcp.embedding import Embedder, Embeddings
 from memory_mcp.embedding.universal import load_universal
@@ -18,7 +19,7 @@ from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.finding import Accesses, Finder
 from memory_mcp.maintenance import Maintenance
 from memory_mcp.meaning import Meaning
-from memory_mcp.models import ModelIdentity, NewMemory, Query, Recall
+from memory_mcp.models import ModelIdentity, NewMemory, Query
 from memory_mcp.service import MemoryService
 from memory_mcp.sessions import Sessions
 from memory_mcp.storage import open_store

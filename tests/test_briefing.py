@@ -9,7 +9,7 @@ from memory_mcp.config import Settings
 from memory_mcp.context import render_briefing
 from memory_mcp.models import Conversation, Kind, Memory, Message, Outcome, Query, Selection, Source, Trust, new_id
 from memory_mcp.service import MemoryService
-from memory_mcp.storage.protocol import Draft
+from memory_mcp.storage.values import Draft
 from memory_mcp.working import estimate
 from tests.conftest import Clock
 from tests.memories import contents, keep, memory_with

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_mcp.answers import Hit, Recall
 from memory_mcp.context import HEADER, Rendered, fitting, render_briefing, render_memory, render_recall
-from memory_mcp.models import LESSONS, Hit, Kind, Memory, Outcome, Recall, Source, State, Trust, new_id
+from memory_mcp.models import LESSONS, Kind, Memory, Outcome, Source, State, Trust, new_id
 from memory_mcp.working import estimate
 
 NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 
 from memory_mcp.models import Kind, Memory, Source, Trust, new_id, utc_now
 from memory_mcp.storage import driver, open_store
-from memory_mcp.storage.protocol import Draft
+from memory_mcp.storage.values import Draft
 from tests.shell import process
 
 pytestmark = pytest.mark.anyio

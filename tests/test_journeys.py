@@ -6,22 +6,11 @@ from functools import partial
 
 import pytest
 
+from memory_mcp.answers import Forgotten, Preview
 from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
 from memory_mcp.errors import NotFound
-from memory_mcp.models import (
-    Conversation,
-    Forgotten,
-    KeyFact,
-    Kind,
-    Message,
-    NewMemory,
-    Outcome,
-    Preview,
-    Query,
-    Selection,
-    Source,
-)
+from memory_mcp.models import Conversation, KeyFact, Kind, Message, NewMemory, Outcome, Query, Selection, Source
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
 from tests.memories import ask, memory_with, universal

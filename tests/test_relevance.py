@@ -9,7 +9,7 @@ from memory_mcp.config import Settings
 from memory_mcp.models import Conversation, Kind, Memory, Query, Selection, new_id
 from memory_mcp.relevance import AT_MOST, SHOWN, Doubted
 from memory_mcp.service import MemoryService
-from memory_mcp.storage.protocol import Draft
+from memory_mcp.storage.values import Draft
 from tests.conftest import Clock
 from tests.memories import keep, memory_with, universal
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory_mcp.models import Kind, Memory, State
 from memory_mcp.retrieval import Ranked, arranged, rank, varied
-from memory_mcp.storage.protocol import Evidence
+from memory_mcp.storage.values import Evidence
 
 NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 CEILING = 0.56

@@ -4,21 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from memory_mcp.answers import Forgotten, Preview
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.errors import Conflict, InvalidInput, NotFound
-from memory_mcp.models import (
-    Conversation,
-    Forgotten,
-    KeyFact,
-    Kind,
-    Message,
-    Preview,
-    Query,
-    Revision,
-    Selection,
-    Source,
-    State,
-)
+from memory_mcp.models import Conversation, KeyFact, Kind, Message, Query, Revision, Selection, Source, State
 from memory_mcp.service import MemoryService
 from memory_mcp.storage import driver
 from tests.conftest import Clock

@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from memory_mcp.answers import Recall
 from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
 from memory_mcp.errors import NotFound
-from memory_mcp.models import Conversation, Filter, Message, NewMemory, Query, Recall, State
+from memory_mcp.models import Conversation, Filter, Message, NewMemory, Query, State
 from memory_mcp.service import MemoryService
 from memory_mcp.storage import driver
 from tests.conftest import Clock

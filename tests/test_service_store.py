@@ -7,17 +7,7 @@ import pytest
 
 from memory_mcp.config import MAX_CONTENT, Settings
 from memory_mcp.errors import InvalidInput, NotFound
-from memory_mcp.models import (
-    Conversation,
-    Kind,
-    Message,
-    NewMemory,
-    Query,
-    Selection,
-    Source,
-    State,
-    Trust,
-)
+from memory_mcp.models import Conversation, Kind, Message, NewMemory, Query, Selection, Source, State, Trust
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
 from tests.memories import WordsEmbedder, ask, keep, memory_with, universal

@@ -7,14 +7,7 @@ import pytest
 
 from memory_mcp.config import Settings
 from memory_mcp.errors import Conflict, InvalidInput, NotFound
-from memory_mcp.models import (
-    Kind,
-    ModelIdentity,
-    NewMemory,
-    Query,
-    Revision,
-    Selection,
-)
+from memory_mcp.models import Kind, ModelIdentity, NewMemory, Query, Revision, Selection
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
 from tests.memories import WordsEmbedder, ask, contents, keep, memory_with, universal

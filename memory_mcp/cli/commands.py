@@ -5,21 +5,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from memory_mcp.answers import Forgotten, Hit, Preview, Stored
 from memory_mcp.cli.terminal import Screen, counted
 from memory_mcp.errors import StoreUnavailable
-from memory_mcp.models import (
-    Forgotten,
-    Hit,
-    Kind,
-    NewMemory,
-    Outcome,
-    Preview,
-    Query,
-    Revision,
-    Selection,
-    Source,
-    Stored,
-)
+from memory_mcp.models import Kind, NewMemory, Outcome, Query, Revision, Selection, Source
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.service import MemoryService

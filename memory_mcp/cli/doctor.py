@@ -18,7 +18,7 @@ from memory_mcp.errors import MemoryMcpError
 from memory_mcp.models import Filter
 from memory_mcp.release import DISTRIBUTION, installed_version
 from memory_mcp.service import MemoryService
-from memory_mcp.storage.protocol import Probe
+from memory_mcp.storage.values import Probe
 
 QUESTION = "Is anybody there?"
 

@@ -6,10 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory_mcp.answers import Summarized
 from memory_mcp.cli.terminal import Screen, counted
 from memory_mcp.config import MAX_NAME
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import Conversation, PendingSession, Summarized
+from memory_mcp.models import Conversation, PendingSession
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.conversation_files import Heard

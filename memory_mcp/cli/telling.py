@@ -4,11 +4,12 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from memory_mcp.answers import Hit
 from memory_mcp.cli import hooks
 from memory_mcp.cli.terminal import Screen
 from memory_mcp.config import MAX_QUERY, Settings
 from memory_mcp.hooks import HookEvent
-from memory_mcp.models import Hit, Query, Trust
+from memory_mcp.models import Query, Trust
 
 if TYPE_CHECKING:  # a hook that has nothing to tell must not wait for the libraries behind it
     from memory_mcp.service import MemoryService

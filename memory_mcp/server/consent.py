@@ -7,8 +7,9 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resolve import Elicit, ElicitationResult, Resolve
 from pydantic import BaseModel, Field
 
+from memory_mcp.answers import Preview
 from memory_mcp.errors import Conflict
-from memory_mcp.models import Preview, Selection
+from memory_mcp.models import Selection
 from memory_mcp.server.arguments import MaybeSource, Words
 from memory_mcp.server.desk import Desk
 

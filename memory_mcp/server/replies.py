@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from mcp_types import CallToolResult, TextContent
 
 from memory_mcp import privacy
+from memory_mcp.answers import Forgotten, Preview, Recall, Stored, Summarized
 from memory_mcp.context import render_recall
-from memory_mcp.models import Forgotten, Preview, Recall, Stored, Summarized
 from memory_mcp.server.results import Facts
 from memory_mcp.text import excerpt
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from memory_mcp.models import Mode, Verification
+from memory_mcp.answers import Mode, Verification
 
 Facts = dict[str, Any]
 

@@ -11,8 +11,9 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from memory_mcp import dates
+from memory_mcp.answers import Preview
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import Conversation, Kind, Message, NewMemory, Preview, Query, Selection, Source
+from memory_mcp.models import Conversation, Kind, Message, NewMemory, Query, Selection, Source
 from memory_mcp.server import addresses
 from memory_mcp.server.arguments import (
     Actions,

@@ -7,8 +7,8 @@ from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.memories import write_all
-from memory_mcp.storage.protocol import Captured, CaptureResult, Draft, Reading, ToolUse
 from memory_mcp.storage.sessions import find_session, namespace_number, session_number
+from memory_mcp.storage.values import Captured, CaptureResult, Draft, Reading, ToolUse
 
 
 def capture(connection: Connection, captured: Captured, act: Act) -> CaptureResult:

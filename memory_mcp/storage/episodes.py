@@ -11,9 +11,9 @@ from memory_mcp.storage.driver import Connection, Row
 from memory_mcp.storage.erasure import Erased, erase
 from memory_mcp.storage.filters import clause, to_ms
 from memory_mcp.storage.memories import add_tags, ids_of, insert, link, may_change, retire, rows_of, touch, write_all
-from memory_mcp.storage.protocol import Draft, Vectors, Written
 from memory_mcp.storage.records import LOG, from_ms, select_memories
 from memory_mcp.storage.sessions import namespace_number, session_number
+from memory_mcp.storage.values import Draft, Vectors, Written
 from memory_mcp.storage.words import add_words, remove_words
 from memory_mcp.tokens import digest
 

@@ -11,8 +11,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from memory_mcp.answers import Forgotten, Verification
 from memory_mcp.errors import StoreUnavailable
-from memory_mcp.models import Forgotten, Verification
 from memory_mcp.storage import scan
 from memory_mcp.storage.audit import Act
 from memory_mcp.storage.database import Database, truncate_log

@@ -10,8 +10,8 @@ from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Filter, Memory
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import clause, to_ms
-from memory_mcp.storage.protocol import Page
 from memory_mcp.storage.records import select_memories
+from memory_mcp.storage.values import Page
 
 LATEST = (1 << 63) - 1
 """The end of a listing that starts at the newest."""

@@ -10,9 +10,9 @@ from memory_mcp.storage import slots, vectors
 from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import to_ms
-from memory_mcp.storage.protocol import Draft, Written
 from memory_mcp.storage.sessions import give_place, namespace_number, session_number
 from memory_mcp.storage.twins import find_twin, told_again
+from memory_mcp.storage.values import Draft, Written
 from memory_mcp.storage.words import add_words, remove_words
 from memory_mcp.tokens import digest
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from memory_mcp.models import Filter, Kind
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import clause, is_narrow, narrow, time_is_up, to_ms
-from memory_mcp.storage.protocol import Evidence, Probe, Vectors
+from memory_mcp.storage.values import Evidence, Probe, Vectors
 from memory_mcp.text import asks
 
 Rows = NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy as np
 from memory_mcp.models import Filter, Kind
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import clause
-from memory_mcp.storage.protocol import Sentences
+from memory_mcp.storage.values import Sentences
 
 
 def sentences(connection: Connection, where: Filter, memories: int, most: int) -> Sentences:

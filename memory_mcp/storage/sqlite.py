@@ -6,17 +6,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_mcp.models import (
-    Episode,
-    Filter,
-    Forgotten,
-    Memory,
-    ModelIdentity,
-    PendingSession,
-    Revision,
-    State,
-    Stats,
-)
+from memory_mcp.answers import Forgotten, Stats
+from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision, State
 from memory_mcp.storage import (
     audit,
     capturing,
@@ -38,7 +29,7 @@ from memory_mcp.storage.audit import Act
 from memory_mcp.storage.database import Database, open_database, open_in_haste
 from memory_mcp.storage.eraser import Eraser
 from memory_mcp.storage.filters import to_ms
-from memory_mcp.storage.protocol import (
+from memory_mcp.storage.values import (
     Captured,
     CaptureResult,
     Check,

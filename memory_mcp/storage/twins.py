@@ -8,8 +8,8 @@ from memory_mcp.errors import Conflict
 from memory_mcp.models import Kind
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import in_time, to_ms
-from memory_mcp.storage.protocol import Coordinates, Draft
 from memory_mcp.storage.sessions import find_session, namespace_number
+from memory_mcp.storage.values import Coordinates, Draft
 from memory_mcp.tokens import digest
 
 RETRY_MS = 10 * 60 * 1000

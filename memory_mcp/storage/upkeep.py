@@ -3,15 +3,15 @@
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from memory_mcp.models import Stats
+from memory_mcp.answers import Stats
 from memory_mcp.storage.audit import EXPIRE
 from memory_mcp.storage.driver import Connection, Error
 from memory_mcp.storage.filters import KINDS, STATES, TRUSTS, place_in, time_is_up, to_ms
 from memory_mcp.storage.pending import PENDING
 from memory_mcp.storage.place import parts
-from memory_mcp.storage.protocol import Check
 from memory_mcp.storage.records import from_ms_or_none
 from memory_mcp.storage.schema import version
+from memory_mcp.storage.values import Check
 
 PROBLEMS = (
     (

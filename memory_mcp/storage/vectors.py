@@ -7,8 +7,8 @@ from dataclasses import asdict
 from memory_mcp.models import Memory, ModelIdentity
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import KINDS, STATES, TRUSTS
-from memory_mcp.storage.protocol import Vectors
 from memory_mcp.storage.records import select_memories
+from memory_mcp.storage.values import Vectors
 
 
 def put(connection: Connection, row: int, vectors: Vectors | None, made_by: ModelIdentity | None) -> bool:

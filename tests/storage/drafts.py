@@ -6,7 +6,7 @@ import numpy as np
 
 from memory_mcp.models import Episode, Filter, Kind, Memory, ModelIdentity, new_id
 from memory_mcp.storage import SqliteStore
-from memory_mcp.storage.protocol import Coordinates, Draft, Probe, Vectors
+from memory_mcp.storage.values import Coordinates, Draft, Probe, Vectors
 
 NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 DIMENSION = 64

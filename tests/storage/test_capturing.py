@@ -10,7 +10,7 @@ from memory_mcp.errors import StoreUnavailable
 from memory_mcp.models import Action, Kind
 from memory_mcp.storage import SqliteStore, driver, open_store_in_haste
 from memory_mcp.storage.database import open_database
-from memory_mcp.storage.protocol import Captured, CaptureResult, Coordinates, Draft, Reading, ToolUse
+from memory_mcp.storage.values import Captured, CaptureResult, Coordinates, Draft, Reading, ToolUse
 
 pytestmark = pytest.mark.anyio
 

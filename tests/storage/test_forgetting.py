@@ -8,7 +8,7 @@ from remains import ENGLISH, JAPANESE, SEARCHED, remains, traces
 from memory_mcp.errors import Conflict
 from memory_mcp.models import Filter, PendingSession, Revision, Source, State, new_id
 from memory_mcp.storage import SqliteStore, driver, open_store
-from memory_mcp.storage.protocol import Coordinates, Probe
+from memory_mcp.storage.values import Coordinates, Probe
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from drafts import NOW, draft, memory, turn, vectors, write
 
 from memory_mcp.models import Filter, Kind
 from memory_mcp.storage import SqliteStore
-from memory_mcp.storage.protocol import Draft
+from memory_mcp.storage.values import Draft
 
 pytestmark = pytest.mark.anyio
 

@@ -17,7 +17,7 @@ from memory_mcp.errors import (
 from memory_mcp.models import Filter
 from memory_mcp.storage import driver, memories, open_store, schema
 from memory_mcp.storage.database import Database, open_database
-from memory_mcp.storage.protocol import Probe
+from memory_mcp.storage.values import Probe
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ import pytest
 from memory_mcp.errors import StoreUnavailable
 from memory_mcp.models import Filter, Memory, new_id, utc_now
 from memory_mcp.storage import open_store
-from memory_mcp.storage.protocol import Draft
+from memory_mcp.storage.values import Draft
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ from drafts import NOW, draft, found_by, healthy, turn, vectors, write
 from memory_mcp.errors import Conflict, NotFound
 from memory_mcp.models import Filter, Kind, Revision, State, new_id
 from memory_mcp.storage import SqliteStore
-from memory_mcp.storage.protocol import Draft
+from memory_mcp.storage.values import Draft
 
 pytestmark = pytest.mark.anyio
 

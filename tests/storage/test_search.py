@@ -11,8 +11,8 @@ from memory_mcp.models import Filter, Kind, Source, State, Trust
 from memory_mcp.storage import SqliteStore
 from memory_mcp.storage.database import Database
 from memory_mcp.storage.filters import clause, is_narrow, narrow
-from memory_mcp.storage.protocol import Evidence, Probe
 from memory_mcp.storage.search import EXACT_UP_TO, TOKENIZER, quantise, sign_bits
+from memory_mcp.storage.values import Evidence, Probe
 
 pytestmark = pytest.mark.anyio
 

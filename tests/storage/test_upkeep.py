@@ -7,7 +7,7 @@ from drafts import MODEL, NOW, draft, episode, healthy, turn, vectors, write
 from memory_mcp.models import Filter
 from memory_mcp.storage import SqliteStore, driver, open_store
 from memory_mcp.storage.database import Database
-from memory_mcp.storage.protocol import Probe
+from memory_mcp.storage.values import Probe
 
 pytestmark = pytest.mark.anyio
 

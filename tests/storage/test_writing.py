@@ -9,7 +9,7 @@ from drafts import NOW, draft, found_by, healthy, turn, vectors, write
 from memory_mcp.errors import Conflict, NotFound
 from memory_mcp.models import Filter, Kind, Source, State, Trust, new_id
 from memory_mcp.storage import SqliteStore, driver
-from memory_mcp.storage.protocol import Coordinates
+from memory_mcp.storage.values import Coordinates
 
 pytestmark = pytest.mark.anyio
 
