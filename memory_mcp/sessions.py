@@ -17,7 +17,8 @@ from memory_mcp.models import Conversation, Episode, Filter, Memory, Message, Pe
 from memory_mcp.storage.protocol import Store
 from memory_mcp.storage.values import Captured, CaptureResult, Draft, Written
 from memory_mcp.summarizers import NOTHING_SAID, Progress, Summarizer, Summary, no_progress, says_something
-from memory_mcp.summarizers.grounding import Source, unsupported
+from memory_mcp.summarizers.grounding import unsupported
+from memory_mcp.summarizers.source import Source
 
 LEASE = timedelta(minutes=3)
 """Longer than one call of a summarizer with its retries takes; renewed after each."""

@@ -19,9 +19,10 @@ from memory_mcp.models import LESSONS, Message
 from memory_mcp.summarizers import asking
 from memory_mcp.summarizers.evidence import LONGEST, distilled
 from memory_mcp.summarizers.extractive import NOTHING_SAID, SPEAKING, says_something
-from memory_mcp.summarizers.grounding import Source, grounded, unsupported
+from memory_mcp.summarizers.grounding import grounded, unsupported
 from memory_mcp.summarizers.language import contradicts, spoken_in
 from memory_mcp.summarizers.protocol import Budget, Progress, Summary, no_progress, too_long
+from memory_mcp.summarizers.source import Source
 from memory_mcp.working import LEAST_BUDGET, Part, cost, estimate, windows
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_mcp.summarizers.grounding import Source, grounded, unsupported
+from memory_mcp.summarizers.grounding import grounded, unsupported
+from memory_mcp.summarizers.source import Source
 from memory_mcp.text import sentences
 from tests.summarizers.conversations import CONVERSATIONS, Conversation
 
