@@ -215,15 +215,6 @@ _DELIMITER = re.compile(
 )
 _OPENERS = re.compile("[<＜﹤]")
 
-_COMMANDS = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|guideline|direction)s?\b"
-    r"|\b(?:new|updated|real) (?:system )?instructions?\s*:|\bsystem prompt\b|\byou are now\b"
-    r"|\bfrom now on,? (?:you|always|never)\b|\b(?:do not|don't|never) (?:tell|inform|mention|reveal).{0,30}\buser\b"
-    r"|\bwithout (?:telling|asking|informing) the user\b|\[/?inst\]|<\|im_(?:start|end)\|>|<\s*+(?:/\s*+)?system"
-    r"|(?:指示|命令|ルール|プロンプト|制約)(?:を|は)?.{0,8}(?:無視|忘れ|破棄|従わ)|システムプロンプト|あなたは今(?:から|後)"
-    r"|今(?:から|後)(?:、)?あなたは|ユーザーに.{0,6}(?:知らせず|言わず|伝えず|知らせない|言わない|伝えない)"
-)
-
 
 def quote(text: str) -> str:
     """Make a text safe between delimiters: `<` becomes `‹` where it begins a tag that we or a host give a meaning.
@@ -237,11 +228,6 @@ def quote(text: str) -> str:
     for opener in _DELIMITER.finditer(plain):
         quoted[opener.start()] = "‹"
     return "".join(quoted)
-
-
-def commands_assistant(text: str) -> bool:
-    """Whether a text seems to give orders to an assistant (English, Japanese): a flag for review, not a verdict."""
-    return _COMMANDS.search(unicodedata.normalize("NFKC", INVISIBLE.sub("", text)).casefold()) is not None
 
 
 def _plain(character: str) -> str:

@@ -38,7 +38,6 @@ for given in TEXTS:
     privacy.without_private(given)
     privacy.neutralise(given)
     privacy.quote(given)
-    privacy.commands_assistant(given)
     when(given)
     terms = tokens.query_terms(given)
     stored = kept(given)

@@ -9,8 +9,6 @@ from pydantic import BaseModel, Field, ValidationError
 
 from memory_mcp.models import Kind, Outcome
 
-CATEGORIES = ("decision", "metric", "preference", "fact", "relationship", "instruction")
-
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
