@@ -38,7 +38,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Heard:
+class Dialogue:
     """One conversation of a file. `name` is '' where the file names none; `skipped` says what was left out, and why."""
 
     name: str
@@ -46,7 +46,7 @@ class Heard:
     skipped: tuple[str, ...] = ()
 
 
-def read(data: bytes, zone: tzinfo) -> list[Heard]:
+def read(data: bytes, zone: tzinfo) -> list[Dialogue]:
     """Read the conversations of a file; clocks without an offset are in `zone`.
 
     What cannot be used is skipped and told, with its line or place. Raises `InvalidInput` when nothing in the file can
@@ -96,7 +96,7 @@ class _Reader:
 
     # ---- lines of "Name: text" ---------------------------------------------------------------------------------
 
-    def plain(self, text: str) -> Heard:
+    def plain(self, text: str) -> Dialogue:
         """Read a transcript; a line without a name goes on with what was said before."""
         turns: list[Message] = []
         skipped: list[str] = []
@@ -117,7 +117,7 @@ class _Reader:
 
     # ---- JSON --------------------------------------------------------------------------------------------------
 
-    def json(self, text: str) -> list[Heard]:
+    def json(self, text: str) -> list[Dialogue]:
         """Read JSON, or JSON lines; a broken line is skipped."""
         try:
             return self._conversations(json.loads(text), "")
@@ -128,9 +128,9 @@ class _Reader:
         if any(_is_message(row) for _, row in rows):
             return [self._messages([row for _, row in rows], "", [f"line {number}" for number, _ in rows], broken)]
         found = [one for _, row in rows for one in self._conversations(row, "")]
-        return [*found, *([Heard("", (), tuple(broken))] if broken else [])]
+        return [*found, *([Dialogue("", (), tuple(broken))] if broken else [])]
 
-    def _conversations(self, value: object, name: str) -> list[Heard]:
+    def _conversations(self, value: object, name: str) -> list[Dialogue]:
         """Find the conversations in a value: one, a list of them, or LoCoMo's numbered sessions."""
         if isinstance(value, list):
             items = cast("list[object]", value)
@@ -142,7 +142,7 @@ class _Reader:
                 for one in self._conversations(item, name or (str(place) if len(items) > 1 else ""))
             ]
         if not isinstance(value, dict):
-            return [Heard(name, (), (f"{name or 'the file'}: is no conversation",))]
+            return [Dialogue(name, (), (f"{name or 'the file'}: is no conversation",))]
         table = cast("dict[str, object]", value)
         own = _text(table, ("session_id", "conversation_id", "sample_id", "uuid", "id")) or name
         sessions = sorted(filter(_SESSION.fullmatch, table), key=lambda key: int(key.rpartition("_")[2]))
@@ -150,10 +150,10 @@ class _Reader:
             return [self._dialogue(table, key, own) for key in sessions]
         inner = next((table[key] for key in LISTS if isinstance(table.get(key), list | dict)), None)
         if inner is None:
-            return [Heard(own, (), (f"{own or 'the file'}: holds no messages",))]
+            return [Dialogue(own, (), (f"{own or 'the file'}: holds no messages",))]
         return self._conversations(inner, own)
 
-    def _dialogue(self, table: Mapping[str, object], key: str, name: str) -> Heard:
+    def _dialogue(self, table: Mapping[str, object], key: str, name: str) -> Dialogue:
         """Read one session of LoCoMo, whose turns have no times of their own."""
         items = cast("list[object]", table[key]) if isinstance(table[key], list) else []
         at = self._time(table.get(f"{key}_date_time"))
@@ -162,11 +162,11 @@ class _Reader:
             Told(one.id, Message(one.message.role, one.message.content, one.message.name, one.message.at or at))
             for one in heard.turns
         )
-        return Heard(heard.name, turns, heard.skipped)
+        return Dialogue(heard.name, turns, heard.skipped)
 
     def _messages(
         self, items: Sequence[object], name: str, places: Sequence[str] = (), broken: Iterable[str] = ()
-    ) -> Heard:
+    ) -> Dialogue:
         turns: list[tuple[str, Message]] = []
         skipped = list(broken)
         for number, item in enumerate(items, 1):
@@ -246,10 +246,10 @@ def _role(speaker: str) -> tuple[str, str]:
     return ("user", name) if role is None else (role, "")
 
 
-def _heard(name: str, turns: Sequence[tuple[str, Message]], skipped: Sequence[str]) -> Heard:
+def _heard(name: str, turns: Sequence[tuple[str, Message]], skipped: Sequence[str]) -> Dialogue:
     kept = tuple(Told(own, turn) for own, turn in turns if turn.role and turn.content.strip())
     hidden = [f"message {own}: {HIDDEN}" for own, turn in turns if not turn.role]
-    return Heard(name, kept, (*skipped, *hidden))
+    return Dialogue(name, kept, (*skipped, *hidden))
 
 
 def _lines(text: str) -> tuple[list[tuple[int, object]], list[str]]:

@@ -7,18 +7,18 @@ from datetime import datetime, timedelta
 
 from anyio import to_thread
 
-from memory_mcp import conversations, models, privacy, requests
+from memory_mcp import conversations, privacy, requests
 from memory_mcp.answers import Similar, Stored, Summarized
 from memory_mcp.config import Settings
 from memory_mcp.errors import Conflict, InvalidInput, NotFound, SummaryFailed
 from memory_mcp.likeness import near
 from memory_mcp.meaning import Meaning
-from memory_mcp.models import Conversation, Episode, Filter, Memory, Message, PendingSession, Trust, new_id
+from memory_mcp.models import Conversation, Episode, Filter, Memory, Message, PendingSession, Source, Trust, new_id
 from memory_mcp.storage.protocol import Store
 from memory_mcp.storage.values import Captured, CaptureResult, Draft, Written
 from memory_mcp.summarizers import NOTHING_SAID, Progress, Summarizer, Summary, no_progress, says_something
 from memory_mcp.summarizers.grounding import unsupported
-from memory_mcp.summarizers.source import Source
+from memory_mcp.summarizers.source import Said
 
 LEASE = timedelta(minutes=3)
 """Longer than one call of a summarizer with its retries takes; renewed after each."""
@@ -283,7 +283,7 @@ def _unheard(summary: str, turns: Sequence[Memory]) -> str:
     """Say what a host's summary names that was not said in the turns that are kept: they may not be all there were."""
     if not turns:
         return ""
-    said = Source.of(
+    said = Said.of(
         [*(f"{turn.speaker}: {turn.content}" for turn in turns), *(turn.created_at.isoformat() for turn in turns)]
     )
     unheard = unsupported(summary, said)
@@ -293,7 +293,7 @@ def _unheard(summary: str, turns: Sequence[Memory]) -> str:
 
 def _third_party(draft: Draft) -> Draft:
     """Mark what others said, of whom nobody knows whether they are right."""
-    return replace(draft, memory=replace(draft.memory, source=models.Source.IMPORT, trust=Trust.UNTRUSTED))
+    return replace(draft, memory=replace(draft.memory, source=Source.IMPORT, trust=Trust.UNTRUSTED))
 
 
 def _sum(one: CaptureResult, other: CaptureResult) -> CaptureResult:

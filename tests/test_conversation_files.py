@@ -5,18 +5,18 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from memory_mcp.conversation_files import Heard, read
+from memory_mcp.conversation_files import Dialogue, read
 from memory_mcp.errors import InvalidInput
 
 JAPAN = timezone(timedelta(hours=9))
 
 
-def heard(data: object) -> list[Heard]:
+def heard(data: object) -> list[Dialogue]:
     raw = data if isinstance(data, bytes) else data.encode() if isinstance(data, str) else json.dumps(data).encode()
     return read(raw, UTC)
 
 
-def told(one: Heard) -> list[tuple[str, str, str]]:
+def told(one: Dialogue) -> list[tuple[str, str, str]]:
     return [(turn.message.role, turn.message.name, turn.message.content) for turn in one.turns]
 
 

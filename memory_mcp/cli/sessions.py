@@ -13,7 +13,7 @@ from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Conversation, PendingSession
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
-    from memory_mcp.conversation_files import Heard
+    from memory_mcp.conversation_files import Dialogue
     from memory_mcp.service import MemoryService
     from memory_mcp.sessions import Attempt, Imported
     from memory_mcp.summarizers import Progress
@@ -113,7 +113,7 @@ def _content(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _foretell(screen: Screen, named: "Sequence[tuple[str, Heard]]", unread: list[str]) -> int:
+def _foretell(screen: Screen, named: "Sequence[tuple[str, Dialogue]]", unread: list[str]) -> int:
     """Say what would be kept."""
     counts = {name: len(heard.turns) for name, heard in named}
     lines = [f"{name}: {counted(count, 'message', 'messages')}" for name, count in counts.items()]
@@ -122,7 +122,7 @@ def _foretell(screen: Screen, named: "Sequence[tuple[str, Heard]]", unread: list
     return 0
 
 
-def _session_id(base: str, heard: "Heard", *, alone: bool) -> str:
+def _session_id(base: str, heard: "Dialogue", *, alone: bool) -> str:
     return base if alone or not heard.name else f"{base}/{heard.name}"[:MAX_NAME]
 
 

@@ -203,13 +203,7 @@ def truncate_log(connection: Connection) -> bool:
 
 def _open_writer(path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]) -> Connection:
     place.prepare(path)
-    connection = connect()
-    try:
-        schema.bring_up_to_date(connection, path, connect, migrations)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return _opened(connect, lambda at: schema.bring_up_to_date(at, path, connect, migrations))
 
 
 def _open_reader(connect: Callable[[], Connection]) -> Connection:
@@ -219,23 +213,25 @@ def _open_reader(connect: Callable[[], Connection]) -> Connection:
 
 
 def _open_current(path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]) -> Connection:
-    connection = connect()
-    try:
-        schema.require_current(connection, path, migrations)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return _opened(connect, lambda at: schema.require_current(at, path, migrations))
 
 
 def _open_or_make(path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]) -> Connection:
-    place.prepare(path)
-    connection = connect()
-    try:
+    def make_ready(connection: Connection) -> None:
         if schema.version(connection):
             schema.require_current(connection, path, migrations)
         else:
             schema.bring_up_to_date(connection, path, connect, migrations)
+
+    place.prepare(path)
+    return _opened(connect, make_ready)
+
+
+def _opened(connect: Callable[[], Connection], make_ready: Callable[[Connection], None]) -> Connection:
+    """Connect and make the connection ready; one that cannot be made ready is closed again."""
+    connection = connect()
+    try:
+        make_ready(connection)
     except BaseException:
         connection.close()
         raise

@@ -22,7 +22,7 @@ from memory_mcp.summarizers.extractive import NOTHING_SAID, SPEAKING, says_somet
 from memory_mcp.summarizers.grounding import grounded, unsupported
 from memory_mcp.summarizers.language import contradicts, spoken_in
 from memory_mcp.summarizers.protocol import Budget, Progress, Summary, no_progress, too_long
-from memory_mcp.summarizers.source import Source
+from memory_mcp.summarizers.source import Said
 from memory_mcp.working import LEAST_BUDGET, Part, cost, estimate, windows
 
 if TYPE_CHECKING:
@@ -159,9 +159,9 @@ class _Asker:
         self.done += 1
         await self.progress(self.done, self.of)
 
-    async def _source(self, part: Sequence[Part]) -> Source:
+    async def _source(self, part: Sequence[Part]) -> Said:
         """Make ready what a summary may repeat: the words of turns, their speakers, their times."""
-        return await to_thread.run_sync(Source.of, [asking.said(one.message) for one in part])
+        return await to_thread.run_sync(Said.of, [asking.said(one.message) for one in part])
 
     def _read_less(self, tokens: int) -> None:
         """Halve what one request holds, since the service found `tokens` too much."""
@@ -169,7 +169,7 @@ class _Asker:
         if self.window < LEAST_BUDGET:
             raise SummaryFailed("The model reads less at a time than a few sentences. Set MEMORY_MCP_ANTHROPIC_MODEL.")
 
-    async def _merged(self, found: Sequence[Summary], source: Source) -> Summary:
+    async def _merged(self, found: Sequence[Summary], source: Said) -> Summary:
         """Make one summary of several, in rounds if they do not fit in one request; their facts are joined."""
         facts = list({fact.content: fact for one in found for fact in one.key_facts}.values())
         weightiest = sorted(facts, key=lambda fact: fact.importance or 0, reverse=True)[:MOST_FACTS]
@@ -184,7 +184,7 @@ class _Asker:
                 self._read_less(self.window)
         return replace(found[0], key_facts=tuple(fact for fact in facts if fact in weightiest))
 
-    async def _one_of(self, summaries: Sequence[Part], source: Source) -> Summary:
+    async def _one_of(self, summaries: Sequence[Part], source: Said) -> Summary:
         merged = await self._asked(summaries, source, merges=True)
         await self._step()
         return merged
@@ -195,7 +195,7 @@ class _Asker:
 
     # ---- one request, and once more if its answer could not be used ------------------------------------------------
 
-    async def _asked(self, part: Sequence[Part], source: Source, *, merges: bool = False) -> Summary:
+    async def _asked(self, part: Sequence[Part], source: Said, *, merges: bool = False) -> Summary:
         conversation = asking.framed([one.message for one in part])
         first = await self._reply(asking.request(conversation, self.language, merges=merges))
         remarks = self._remarks(first, source)
@@ -212,7 +212,7 @@ class _Asker:
             raise SummaryFailed(f"The model did not write in {self.language}, twice. Nothing of it was stored.")
         return self._as_summary(reply, part, source, merges=merges)
 
-    def _remarks(self, reply: Reply | None, source: Source) -> list[str]:
+    def _remarks(self, reply: Reply | None, source: Said) -> list[str]:
         """Say what is wrong with a reply."""
         if reply is None:
             return ["It was not one complete JSON object of the given form with a summary of the conversation."]
@@ -226,7 +226,7 @@ class _Asker:
             remarks.append(f"These do not occur in the conversation: {named}. Leave out what says so.")
         return remarks
 
-    def _as_summary(self, reply: Reply, part: Sequence[Part], source: Source, *, merges: bool) -> Summary:
+    def _as_summary(self, reply: Reply, part: Sequence[Part], source: Said, *, merges: bool) -> Summary:
         """Keep of a reply what the conversation supports, and count what is left out; summaries are no evidence."""
         text, dropped = grounded(reply.summary, source)
         if not text.strip():

@@ -22,7 +22,7 @@ from memory_mcp.summarizers.items import (
     UNSPACED_SIGN,
     WORD,
 )
-from memory_mcp.summarizers.source import Source, folded_text, stands_in, stripped, without_signs
+from memory_mcp.summarizers.source import Said, folded_text, stands_in, stripped, without_signs
 from memory_mcp.summarizers.vocabulary import (
     DETERMINED,
     GERMAN,
@@ -41,7 +41,7 @@ from memory_mcp.text import is_cjk
 from memory_mcp.tokens import STOP_WORDS
 
 
-def unsupported(text: str, source: Source) -> tuple[str, ...]:
+def unsupported(text: str, source: Said) -> tuple[str, ...]:
     """Give what a text names and its source does not hold: as written, in order, without repeats.
 
     Looked at are proper names, numbers, paths, addresses, code-like words and quotations. A capital that only begins a
@@ -50,7 +50,7 @@ def unsupported(text: str, source: Source) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text[start:end] for start, end in _unheld(text, source)))
 
 
-def grounded(text: str, source: Source) -> tuple[str, tuple[str, ...]]:
+def grounded(text: str, source: Said) -> tuple[str, tuple[str, ...]]:
     """Give a text without the sentences that hold anything `unsupported`, and those sentences.
 
     Lines and bullets stay; a line of which nothing is left goes, and a heading above a list of which nothing is left.
@@ -83,7 +83,7 @@ def _with_content(lines: Sequence[str | None]) -> list[str]:
     return kept[::-1]
 
 
-def _unheld(text: str, source: Source) -> list[tuple[int, int]]:
+def _unheld(text: str, source: Said) -> list[tuple[int, int]]:
     """Find where the items of a text stand that its source does not hold."""
     reading = _Reading.of(text, source)
     found: list[tuple[int, int]] = []
@@ -103,7 +103,7 @@ def _unheld(text: str, source: Source) -> list[tuple[int, int]]:
     return sorted({*found, *named, *((start, end) for start, end, said in in_signs if not said)})
 
 
-def _is_held(item: str, source: Source) -> bool:
+def _is_held(item: str, source: Said) -> bool:
     """Whether a quotation, a path, an address or a code was said, perhaps with other signs around or in it."""
     if item[0] in '"“„«「『`':
         inner = item[1:-1]
@@ -114,7 +114,7 @@ def _is_held(item: str, source: Source) -> bool:
     return source.holds(bare) or stripped(bare) in source.words or said
 
 
-def _is_said(word: str, source: Source) -> bool:
+def _is_said(word: str, source: Said) -> bool:
     """Whether a word was said, in the singular or the plural, or says nothing."""
     bare = stripped(word)
     forms = {bare, bare + "s", bare.removesuffix("s"), bare.removesuffix("es"), ALIASES.get(bare, bare)}
@@ -129,13 +129,13 @@ class _Reading:
     """A text beside its source: `shown` has the same length, `lower` are its words in lower case."""
 
     shown: str
-    source: Source
+    source: Said
     japanese: bool
     german: bool
     lower: frozenset[str]
 
     @classmethod
-    def of(cls, text: str, source: Source) -> "_Reading":
+    def of(cls, text: str, source: Said) -> "_Reading":
         shown = "".join(plain if len(plain := unicodedata.normalize("NFKC", sign)) == 1 else sign for sign in text)
         words = WORD.findall(shown)
         german, english = (sum(word.casefold() in known for word in words) for known in (GERMAN, STOP_WORDS))

@@ -28,7 +28,7 @@ from memory_mcp.tokens import fold
 
 
 @dataclass(frozen=True)
-class Source:
+class Said:
     """What was said, folded once for many lookups; times, speakers' names and the like belong to it.
 
     `numbers` are those of the words, `moments` also those of dates and times of day, and the names of months and
@@ -43,7 +43,7 @@ class Source:
     moments: frozenset[str]
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> "Source":
+    def of(cls, texts: Iterable[str]) -> "Said":
         """Fold texts; a turn may begin with its number in square brackets, which does not count as said."""
         said = TURN.sub("", unicodedata.normalize("NFKC", "\n".join(texts)))
         folded = folded_text(said)

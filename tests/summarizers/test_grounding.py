@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_mcp.summarizers.grounding import grounded, unsupported
-from memory_mcp.summarizers.source import Source
+from memory_mcp.summarizers.source import Said
 from memory_mcp.text import sentences
 from tests.summarizers.conversations import CONVERSATIONS, Conversation
 
 EACH = pytest.mark.parametrize("talk", CONVERSATIONS, ids=lambda talk: talk.name)
-SOURCES = {talk.name: Source.of(talk.texts()) for talk in CONVERSATIONS}
+SOURCES = {talk.name: Said.of(talk.texts()) for talk in CONVERSATIONS}
 
 # ---- whole conversations -------------------------------------------------------------------------------------------
 
@@ -52,7 +52,7 @@ def test_what_is_made_of_the_sentences_of_the_source_is_supported(data: st.DataO
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("aAzÄ 019.,:;-_/\\@~\"'`“”「」()!?。・ーアﾊﾟ漢田さん月万百十一\n５①")))
 def test_whatever_a_text_holds_only_its_own_sentences_go(text: str):
-    source = Source.of(["nothing was said"])
+    source = Said.of(["nothing was said"])
     kept, dropped = grounded(text, source)
     assert all(sentence in text for sentence in dropped)
     assert all(line in text for line in kept.split("\n") if not dropped)
@@ -80,7 +80,7 @@ def test_whatever_a_text_holds_only_its_own_sentences_go(text: str):
     ],
 )
 def test_a_name_said_otherwise_and_a_capital_at_the_beginning_pass(said: str, text: str):
-    assert unsupported(text, Source.of([said])) == ()
+    assert unsupported(text, Said.of([said])) == ()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_name_said_otherwise_and_a_capital_at_the_beginning_pass(said: str, te
     ],
 )
 def test_what_was_never_said_is_given_as_it_is_written(text: str, item: str):
-    source = Source.of(["we planned and were twice there; a banana, an app"])
+    source = Said.of(["we planned and were twice there; a banana, an app"])
     assert unsupported(text, source) == (item,)
 
 
@@ -137,7 +137,7 @@ def test_what_was_never_said_is_given_as_it_is_written(text: str, item: str):
     ],
 )
 def test_a_number_or_date_in_another_form_passes(said: str, text: str):
-    assert unsupported(text, Source.of([said])) == ()
+    assert unsupported(text, Said.of([said])) == ()
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_number_or_date_in_another_form_passes(said: str, text: str):
     ],
 )
 def test_another_number_is_caught_and_a_time_stamp_makes_no_quantity_true(said: str, text: str, items: tuple[str, ...]):
-    assert unsupported(text, Source.of([said])) == items
+    assert unsupported(text, Said.of([said])) == items
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_another_number_is_caught_and_a_time_stamp_makes_no_quantity_true(said: 
     ],
 )
 def test_japanese_names_are_katakana_titles_places_and_latin_words(said: str, text: str, items: tuple[str, ...]):
-    assert unsupported(text, Source.of([said])) == items
+    assert unsupported(text, Said.of([said])) == items
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_japanese_names_are_katakana_titles_places_and_latin_words(said: str, te
     ],
 )
 def test_german_nouns_are_no_names_but_people_and_places_are(text: str, items: tuple[str, ...]):
-    assert unsupported(text, Source.of(["Wir haben das Werkzeug bestellt und es ist im Team."])) == items
+    assert unsupported(text, Said.of(["Wir haben das Werkzeug bestellt und es ist im Team."])) == items
 
 
 @pytest.mark.parametrize(
@@ -209,10 +209,10 @@ def test_german_nouns_are_no_names_but_people_and_places_are(text: str, items: t
     ],
 )
 def test_lines_and_bullets_stay_in_order_when_sentences_go(text: str, kept: str, dropped: tuple[str, ...]):
-    assert grounded(text, Source.of(["it works and is fast"])) == (kept, dropped)
+    assert grounded(text, Said.of(["it works and is fast"])) == (kept, dropped)
 
 
 @pytest.mark.parametrize("text", ["a" * 50_000, "/a" * 25_000, "一" * 5_000 + "月", "1" * 5_000, "「" * 9_000])
 def test_monstrous_texts_are_read_without_harm(text: str):
-    assert grounded("Fred said so.", Source.of([text])) == ("", ("Fred said so.",))
-    assert grounded(text + "\nIt is so.", Source.of(["hi"]))[0].endswith("It is so.")
+    assert grounded("Fred said so.", Said.of([text])) == ("", ("Fred said so.",))
+    assert grounded(text + "\nIt is so.", Said.of(["hi"]))[0].endswith("It is so.")
