@@ -29,6 +29,9 @@ QUIET = timedelta(minutes=30)
 FIRST_RETRY, LAST_RETRY = timedelta(minutes=10), timedelta(days=1)
 """A summary that failed is tried again after this, twice as long each time, at most the last."""
 
+LOOKED_AT = 1_000
+"""Pending sessions among which those are sought that are due; a few that keep failing must not hide the others."""
+
 UNHEARD_NAMED = 10
 
 IMPORTED = "file"
@@ -95,12 +98,12 @@ class Sessions:
     async def summarize_pending(
         self, limit: int, progress: Progress = no_progress, *, only_due: bool = False
     ) -> list[Attempt]:
-        """Summarize sessions that nobody did yet, newest first; a failure holds up no other.
+        """Summarize at most `limit` sessions that nobody did yet, newest first; a failure holds up no other.
 
         `only_due` leaves alone those that may go on, and those that failed a while ago.
         """
-        pending = [one for one in await self.db.pending_sessions((), limit) if one.turns]
-        due = [one for one in pending if not only_due or _is_due(one, self.now())]
+        pending = [one for one in await self.db.pending_sessions((), LOOKED_AT) if one.turns]
+        due = [one for one in pending if not only_due or _is_due(one, self.now())][:limit]
         attempts: list[Attempt] = []
         for done, session in enumerate(due):
             await progress(done, len(due))
@@ -127,6 +130,9 @@ class Sessions:
         try:
             done = await self.summarize(Conversation(session.session_id, namespace=session.namespace))
         except (SummaryFailed, Conflict) as error:
+            return Attempt(session, problem=str(error))
+        except (InvalidInput, NotFound) as error:  # what came back cannot be kept, or the turns went meanwhile
+            await self.db.note_failure(session.session_id, session.namespace, str(error), now=self.now())
             return Attempt(session, problem=str(error))
         return Attempt(session, done)
 

@@ -117,6 +117,30 @@ async def test_a_session_that_fails_holds_up_no_other(memory: MemoryService, wri
     assert await pending(memory) == ["newer"]
 
 
+async def test_a_summary_that_cannot_be_kept_holds_up_no_other(memory: MemoryService, writer: Writer, clock: Clock):
+    """B42."""
+    await say(memory, *MOVING, session_id="older")
+    clock.turn(minutes=1)
+    await say(memory, *MOVING, session_id="newer")
+    writer.facts = (KeyFact("a\0b"),)
+    attempts = await memory.summarize_pending()
+    assert [bool(one.problem) for one in attempts] == [True, True]
+    assert [one.failures for one in await memory.pending_sessions()] == [1, 1]
+
+
+async def test_sessions_that_keep_failing_do_not_hide_those_that_are_due(
+    memory: MemoryService, writer: Writer, clock: Clock
+):
+    await say(memory, *MOVING, session_id="older")
+    clock.turn(minutes=1)
+    await say(memory, *MOVING, session_id="newer")
+    clock.turn(minutes=31)
+    writer.failures = 1
+    assert [bool(one.problem) for one in await memory.summarize_pending(1, only_due=True)] == [True]
+    [done] = await memory.summarize_pending(1, only_due=True)
+    assert (done.session.session_id, done.problem) == ("older", "")
+
+
 async def test_the_background_leaves_a_conversation_alone_that_may_go_on(memory: MemoryService, clock: Clock):
     await say(memory, *MOVING)
     assert await memory.summarize_pending(only_due=True) == []
