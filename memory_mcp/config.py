@@ -75,6 +75,16 @@ class Settings(BaseModel):
         "off",
         description="`on`: hooks keep what was said; `tools`: and what tools printed, as untrusted text.",
     )
+    secrets: Literal["redact", "refuse", "keep"] = Field(
+        "redact",
+        description="What becomes of keys and passwords in what is kept: `redact` leaves them out and says so, `refuse`"
+        " keeps nothing of such a text, `keep` keeps them.",
+    )
+    stores_a_minute: int = Field(
+        120,
+        ge=1,
+        description="How many memories the assistants may store a minute; more is refused, with how long to wait.",
+    )
     exclude: tuple[Path, ...] = Field(
         (),
         description="Folders in or below which nothing is captured, separated as in `PATH`.",
@@ -152,7 +162,7 @@ class Settings(BaseModel):
             raise ValueError("write on or off, or tools")
         return word
 
-    @field_validator("log", "summarizer", mode="before")
+    @field_validator("log", "summarizer", "secrets", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
         return value.strip().lower() if isinstance(value, str) else value

@@ -67,7 +67,8 @@ class Memory:
 
     Instants are aware and in UTC. `importance` and `confidence` lie in 0..1. `sequence` is the place of a turn within
     its session, from 1, numbered by the store. `valid_from`/`valid_to` say when the text was true in the world,
-    `created_at` when it was learned, `superseded_at` when a newer memory replaced it.
+    `created_at` when it was learned, `superseded_at` when a newer memory replaced it. One that is `flagged` commands
+    the assistant and is not shown unasked until a person vouches for it.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Memory:
     last_accessed_at: datetime | None = None
     useful: int = 0
     useless: int = 0
+    flagged: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ class Filter:
     session_id: str = ""
     source: Source | None = None
     trust: Trust | None = None
+    flagged: bool | None = None
     outcome: Outcome | None = None
     min_confidence: float = 0.0
     since: datetime | None = None

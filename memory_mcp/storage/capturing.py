@@ -42,8 +42,8 @@ def _sorted_out(connection: Connection, drafts: Sequence[Draft]) -> tuple[list[D
         """
         select exists (select 1 from turn t where (t.host, t.session_id, t.message_id)
                        = (d.value ->> 'host', d.value ->> 'session_id', d.value ->> 'message_id')),
-               exists (select 1 from forgotten f where (f.host, f.session_id, f.message_id, f.memory_id)
-                       = (d.value ->> 'host', d.value ->> 'session_id', d.value ->> 'message_id', ''))
+               exists (select 1 from blocked b where b.what = 'message' and (b.host, b.session_id, b.message_id)
+                       = (d.value ->> 'host', d.value ->> 'session_id', d.value ->> 'message_id'))
         from json_each(:where) d order by d.key
         """,
         {"where": json.dumps(where)},

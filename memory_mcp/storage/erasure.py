@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from memory_mcp.errors import Conflict
 from memory_mcp.storage.audit import EXPIRE, FORGET, Act, record
+from memory_mcp.storage.blocking import block
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.listing import versions
 from memory_mcp.storage.memories import ids_of
@@ -59,7 +60,7 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
         traces=traces_of(connection, gone),
     )
     if gone:
-        _remember_coordinates(connection, gone, act.now)
+        block(connection, gone, act.now, asked=cascade)
         _hand_over_facts(connection, gone)
         _delete(connection, gone)
         _rewrite_words(connection)
@@ -155,20 +156,6 @@ def _mark_summaries(connection: Connection, gone: Collection[int]) -> tuple[str,
         {"sessions": json.dumps(sorted(standing.values()))},
     ).fetchall()
     return tuple(sorted({session_id for (session_id,) in found}))
-
-
-def _remember_coordinates(connection: Connection, gone: Collection[int], now: int) -> None:
-    """Keep where captured and imported texts came from, so that they are not learned again by themselves."""
-    connection.execute(
-        """
-        insert or ignore into forgotten (host, session_id, message_id, memory_id, forgotten_at)
-        select host, session_id, message_id, '', :now from turn where memory in (select value from json_each(:gone))
-        union all
-        select '', '', '', id, :now from memory
-        where source = 'import' and row in (select value from json_each(:gone))
-        """,
-        {"gone": json.dumps(sorted(gone)), "now": now},
-    )
 
 
 def _hand_over_facts(connection: Connection, gone: Collection[int]) -> None:

@@ -66,6 +66,7 @@ def clause(where: Filter) -> Clause:
         ("m.session in (select number from session where id = :f_session)", "f_session", where.session_id or None),
         ("m.source = :f_source", "f_source", where.source),
         ("m.trust = :f_trust", "f_trust", where.trust),
+        ("m.flagged = :f_flagged", "f_flagged", None if where.flagged is None else int(where.flagged)),
         ("m.row in (select memory from episode where outcome = :f_outcome)", "f_outcome", where.outcome),
         ("m.confidence >= :f_confidence", "f_confidence", where.min_confidence or None),
         ("m.created_at >= :f_since", "f_since", to_ms(where.since) if where.since else None),
@@ -109,7 +110,8 @@ def narrow(where: Filter) -> Clause:
 
 def is_narrow(where: Filter) -> bool:
     """Whether `narrow` says all that the filter says, expiry apart."""
-    return not (where.tags or where.session_id or where.source or where.outcome or where.min_confidence or where.as_of)
+    others = (where.tags, where.session_id, where.source, where.outcome, where.min_confidence, where.as_of)
+    return where.flagged is None and not any(others)
 
 
 def _places(chosen: tuple[Any, ...], order: tuple[Any, ...]) -> str | None:

@@ -89,10 +89,10 @@ def insert(connection: Connection, draft: Draft, now: int) -> int:
         """
         insert into memory (id, namespace, kind, state, content, key, title, speaker, session, sequence, pinned,
                             importance, confidence, source, trust, created_at, updated_at, valid_from, valid_to,
-                            expires_at, superseded_at, digest, tokens)
+                            expires_at, superseded_at, flagged, digest, tokens)
         values (:id, :namespace, :kind, :state, :content, :key, :title, :speaker, :session, :sequence, :pinned,
                 :importance, :confidence, :source, :trust, :created_at, :updated_at, :valid_from, :valid_to,
-                :expires_at, :superseded_at, :digest, 0)
+                :expires_at, :superseded_at, :flagged, :digest, 0)
         returning row
         """,
         _columns(memory) | {"namespace": namespace, "session": session, "sequence": sequence, "updated_at": now},
@@ -238,6 +238,7 @@ def _columns(memory: Memory) -> dict[str, object]:
         "confidence": memory.confidence,
         "source": memory.source,
         "trust": memory.trust,
+        "flagged": int(memory.flagged),
         "digest": digest(memory.content),
     }
     for name in instants:

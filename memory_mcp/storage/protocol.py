@@ -9,6 +9,7 @@ from typing import Protocol
 from memory_mcp.answers import Forgotten, Stats
 from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision, State
 from memory_mcp.storage.values import (
+    Block,
     Captured,
     CaptureResult,
     Check,
@@ -180,6 +181,30 @@ class Store(Protocol):
         `cascade` exactly these memories go, as when their time is up: a fact outlives the turn it came from. Verified
         by a scan of the file (`Forgotten.verification`).
         """
+        ...
+
+    async def blocks(self, limit: int, after: int = 0) -> list[Block]:
+        """The places that a person had us forget, in that order, after the block of a number."""
+        ...
+
+    async def lift(self, numbers: Sequence[int], *, door: str) -> list[int]:
+        """Let these be learned from again; returns the numbers that stood."""
+        ...
+
+    async def barred_from_import(self, ids: Sequence[str]) -> set[str]:
+        """Those of these memories that were forgotten on request, and that no import brings back."""
+        ...
+
+    async def barred_from_conclusions(self, ids: Sequence[str]) -> set[str]:
+        """Those of these memories of which nothing is concluded by itself, since what was had to be forgotten."""
+        ...
+
+    async def forgotten_places(self, session_id: str, namespace: str) -> set[int]:
+        """The places in a session of turns told by a tool that were forgotten, or whose time was up."""
+        ...
+
+    async def was_forgotten_in(self, session_id: str, namespace: str) -> bool:
+        """Whether a person had us forget something of a session."""
         ...
 
     async def finish_erasure(self) -> str:

@@ -15,7 +15,7 @@ LOG = logging.getLogger(__name__)
 MEMORIES = """
     select m.row, m.id, m.content, m.kind, m.state, m.key, m.title, m.speaker, m.sequence, m.pinned, m.importance,
            m.confidence, m.source, m.trust, m.created_at, m.updated_at, m.valid_from, m.valid_to, m.expires_at,
-           m.superseded_at, n.name as namespace, coalesce(s.id, '') as session_id,
+           m.superseded_at, m.flagged, n.name as namespace, coalesce(s.id, '') as session_id,
            coalesce(u.access_count, 0) as access_count, u.last_accessed_at,
            coalesce(u.useful, 0) as useful, coalesce(u.useless, 0) as useless,
            (select json_group_array(t.name) from tag t where t.memory = m.row) as tags,
@@ -87,4 +87,5 @@ def _memory(record: Row) -> Memory:
         last_accessed_at=from_ms_or_none(record["last_accessed_at"]),
         useful=record["useful"],
         useless=record["useless"],
+        flagged=bool(record["flagged"]),
     )

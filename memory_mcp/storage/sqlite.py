@@ -10,6 +10,7 @@ from memory_mcp.answers import Forgotten, Stats
 from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision, State
 from memory_mcp.storage import (
     audit,
+    blocking,
     capturing,
     driver,
     episodes,
@@ -30,6 +31,7 @@ from memory_mcp.storage.database import Database, open_database, open_in_haste
 from memory_mcp.storage.eraser import Eraser
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.values import (
+    Block,
     Captured,
     CaptureResult,
     Check,
@@ -207,6 +209,30 @@ class SqliteStore:
     ) -> Forgotten:
         """Erase memories and verify it."""
         return await self._eraser.forget(ids, Act(door, to_ms(now)), cascade=cascade, expected=expected)
+
+    async def blocks(self, limit: int, after: int = 0) -> list[Block]:
+        """List what a person had us forget."""
+        return await self._database.read(blocking.blocks, limit, after)
+
+    async def lift(self, numbers: Sequence[int], *, door: str) -> list[int]:
+        """Lift blocks."""
+        return await self._database.write(blocking.lift, numbers, Act(door, to_ms(self._now())))
+
+    async def barred_from_import(self, ids: Sequence[str]) -> set[str]:
+        """Name what no import brings back."""
+        return await self._database.read(blocking.barred_from_import, ids)
+
+    async def barred_from_conclusions(self, ids: Sequence[str]) -> set[str]:
+        """Name what nothing is concluded from."""
+        return await self._database.read(blocking.barred_from_conclusions, ids)
+
+    async def forgotten_places(self, session_id: str, namespace: str) -> set[int]:
+        """Give the places of told turns that are gone."""
+        return await self._database.read(blocking.forgotten_places, session_id, namespace)
+
+    async def was_forgotten_in(self, session_id: str, namespace: str) -> bool:
+        """Say whether something of a session was forgotten."""
+        return await self._database.read(blocking.touches, session_id, namespace)
 
     async def finish_erasure(self) -> str:
         """Go on with an erasure that could not be verified."""

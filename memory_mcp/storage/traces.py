@@ -89,7 +89,8 @@ def without_other_living(connection: Connection, traces: Traces) -> Traces:
         union all select tool || ' ' || input_digest from action
         union all select host || ' ' || session_id || ' ' || message_id || ' ' || role from turn
         union all select origin || ' ' || version from document
-        union all select host || ' ' || session_id || ' ' || message_id || ' ' || memory_id from forgotten
+        union all
+        select host || ' ' || namespace || ' ' || session_id || ' ' || message_id || ' ' || memory_id from blocked
         union all select name || ' ' || checksum from embedding_model union all select name || ' ' || value from setting
         union all select name || ' ' || owner from lease union all select verb || ' ' || door || ' ' || ids from audit
         union all select sql from sqlite_master where sql is not null

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from memory_mcp.errors import Conflict
 from memory_mcp.models import Kind
+from memory_mcp.storage.blocking import is_blocked
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import in_time, to_ms
 from memory_mcp.storage.sessions import find_session, namespace_number
@@ -58,7 +59,8 @@ def same_text(connection: Connection, namespace: int, memory: TextIn, now: int) 
 
 def _by_name(connection: Connection, draft: Draft) -> int | None:
     """Look for the same id (an import repeated) and the same message of a host."""
-    _refuse_forgotten(connection, draft)
+    if is_blocked(connection, draft):
+        raise Conflict("Nothing was saved: this was forgotten on request and does not come back by itself.")
     where = draft.coordinates or Coordinates("", "", "", "")
     found = connection.execute(
         """
@@ -68,19 +70,6 @@ def _by_name(connection: Connection, draft: Draft) -> int | None:
         {"id": draft.memory.id} | vars(where),
     ).fetchone()
     return found[0] if found else None
-
-
-def _refuse_forgotten(connection: Connection, draft: Draft) -> None:
-    where = draft.coordinates or Coordinates("", "", "", "")
-    forgotten = connection.execute(
-        """
-        select exists (select 1 from forgotten where (host, session_id, message_id, memory_id)
-            in (values (:host, :session_id, :message_id, ''), ('', '', '', :id)))
-        """,
-        {"id": draft.memory.id} | vars(where),
-    ).fetchone()[0]
-    if forgotten:
-        raise Conflict("Nothing was saved: this was forgotten on request and does not come back by itself.")
 
 
 def _by_text(connection: Connection, draft: Draft, now: int) -> int | None:

@@ -89,6 +89,24 @@ class CaptureResult:
 
 
 @dataclass(frozen=True)
+class Block:
+    """A place that was forgotten and is not learned from again by itself; `number` is its name.
+
+    `what`: a `message` of a conversation that is not kept again, a `memory` that no import brings back, or one (or a
+    whole session) of which nothing is concluded again: no key fact, no pattern.
+    """
+
+    number: int
+    what: Literal["message", "memory", "conclusion"]
+    forgotten_at: datetime
+    host: str = ""
+    namespace: str = ""
+    session_id: str = ""
+    message_id: str = ""
+    memory_id: str = ""
+
+
+@dataclass(frozen=True)
 class Written:
     """What became of one draft. `duplicate`: identical text stood there already and was reinforced."""
 

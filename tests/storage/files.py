@@ -10,7 +10,8 @@ from memory_mcp.storage.listing import page
 from memory_mcp.storage.schema import packaged_migrations
 
 ACT = Act("cli", 0)
-FIRST = packaged_migrations()[:1]
+KNOWN = packaged_migrations()
+FIRST = KNOWN[:1]
 KEY = "ab" * 32
 
 

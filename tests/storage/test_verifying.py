@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from drafts import NOW, draft, episode, write
+from files import KNOWN
 from remains import ENGLISH, SEARCHED, remains, traces
 
 from memory_mcp.models import Action
@@ -99,12 +100,11 @@ async def test_how_an_episode_began_and_its_tools_are_looked_for_among_the_trace
 
 
 async def test_backups_that_hold_a_forgotten_memory_are_removed_and_others_kept(path: Path):
-    first = schema.packaged_migrations()[:1]
-    second = schema.Migration(2, "create table later (a text) strict;")
-    old = await open_database(path, migrations=first)
+    later = schema.Migration(len(KNOWN) + 1, "create table later (a text) strict;")
+    old = await open_database(path, migrations=KNOWN)
     [early] = await old.write(memories.write, [draft(ENGLISH)], Act("cli", 0))
     await old.close()
-    database = await open_database(path, migrations=[*first, second])
+    database = await open_database(path, migrations=[*KNOWN, later])
     [late] = await database.write(memories.write, [draft("written after the backup")], Act("cli", 0))
     store = SqliteStore(database, lambda: NOW, timedelta(seconds=1))
     [backup] = schema.backups(path)
