@@ -97,7 +97,8 @@ class Forgotten:
     """What was erased.
 
     `cascaded` went with it: older versions, replaced summaries, and key facts that have no other evidence;
-    `resummarize` are sessions whose summary lost a source and must be made again.
+    `resummarize` are sessions whose summary lost a source and must be made again; `origins` are memories that it was
+    learned from, such as the turn in which it was said, and that still stand.
 
     `verification`: clean (the file was scanned and nothing is left), pending (a reader blocks; finished at the next
     start), residue (still found), unverified (the file is encrypted or unreadable, or the text too short to be told
@@ -110,6 +111,15 @@ class Forgotten:
     verification: Verification = "clean"
     detail: str = ""
     missing: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What was archived or restored. `aside` was archived because a restore undid that it had replaced something."""
+
+    ids: tuple[str, ...]
+    aside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """How a conversation becomes an episode: its turns, its summary, its key facts."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memory_mcp import privacy, requests
@@ -10,6 +11,7 @@ from memory_mcp.config import MAX_CONTENT, MAX_NAME, Settings
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import (
     LESSONS,
+    OWN_WORDS,
     Action,
     Conversation,
     Episode,
@@ -76,23 +78,44 @@ def spoken(messages: Sequence[Message], roles: Collection[str] = SPEAKING) -> tu
     return kept, tuple(dict.fromkeys(notices))
 
 
-def unseen(kept: Sequence[Memory], messages: Sequence[Message]) -> list[Message]:
-    """Find the messages that the session does not hold yet.
+Said = tuple[str, str]
+"""Who said it, and what."""
+
+
+def unseen(
+    kept: Sequence[Memory], messages: Sequence[Message], gone: Mapping[int, datetime] = MappingProxyType({})
+) -> tuple[list[Message], int]:
+    """Find the messages that the session does not hold yet; gives how many stand where something was forgotten, too.
 
     A host may hand in the whole conversation again, or its last part: what overlaps with the end of the kept turns, or
-    lies wholly within them, is known. Turns that were forgotten or have expired since are known by their places.
+    lies wholly within them, is known. `gone` are the places whose turns were forgotten, and when: only a message that
+    was said later is new there.
     """
-    known = [(turn.speaker, turn.content) for turn in kept]
-    given = [(speaker(message), message.content) for message in messages]
-    places = [turn.sequence or 0 for turn in kept]
-    telling = sum(len(content) for _, content in known) >= TELLING
-    if telling and [given[place - 1] for place in places if 0 < place <= len(given)] == known:
-        return list(messages[places[-1] :])
-    for size in range(min(len(known), len(given)), 0, -1):
-        if known[-size:] == given[:size]:
-            return list(messages[size:])
-    within = any(known[start : start + len(given)] == given for start in range(len(known) - len(given) + 1))
-    return [] if within else list(messages)
+    held = {turn.sequence: (turn.speaker, turn.content) for turn in kept if turn.sequence}
+    start = _first_place(held, [(speaker(message), message.content) for message in messages]) if held else bool(gone)
+    if not start:
+        return list(messages), 0
+    last = max(held, default=0)
+    after = [(place, message) for place, message in enumerate(messages, start) if place > last]
+    new = [one for place, one in after if place not in gone or (one.at is not None and one.at > gone[place])]
+    return new, len(after) - len(new)
+
+
+def _first_place(held: Mapping[int, Said], given: Sequence[Said]) -> int:
+    """Find the place of the first message among the held turns; 0 if it is not told by them.
+
+    The longest overlap with their end counts first. One place in common is enough where the messages begin with it;
+    elsewhere it may be chance ("Yes."), and the words in common must be telling.
+    """
+    last = max(held)
+    reaching = range(max(1, last - len(given) + 1), last + 1)
+    for start in (*reaching, *range(1, reaching.start)):
+        common = [place for place in range(start, min(start + len(given), last + 1)) if place in held]
+        if all(held[place] == given[place - start] for place in common) and (
+            start in held or sum(len(held[place][1]) for place in common) >= TELLING
+        ):
+            return start
+    return 0
 
 
 def speaker(message: Message) -> str:
@@ -200,7 +223,7 @@ def episode(
 
 def _trust(turns: Sequence[Memory], summary: "Summary") -> Trust:
     """Trust a summary as what it was made of: our summarizers do not read what tools printed, a host's model did."""
-    read = (one.trust for one in turns if summary.engine == "host" or one.source is not Source.TOOL)
+    read = (one.trust for one in turns if summary.engine == OWN_WORDS or one.source is not Source.TOOL)
     return Trust.UNTRUSTED if Trust.UNTRUSTED in read else Trust.TRUSTED
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memory_mcp.errors import Conflict, EmbedderUnavailable
-from memory_mcp.models import Kind, Memory, State, new_id
+from memory_mcp.models import Kind, Memory, new_id
 from memory_mcp.scoring import HALF_LIVES
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Maintenance:
         await self._db.forget(ids, now=self._now(), door=DOOR, cascade=False)
 
     async def _archive(self, ids: Sequence[str]) -> None:
-        await self._db.set_state(ids, State.ARCHIVED, now=self._now(), door=DOOR)
+        await self._db.archive(ids, now=self._now(), door=DOOR)
 
     # ---- vectors that are missing ------------------------------------------------------------------------------
 

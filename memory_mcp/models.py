@@ -116,6 +116,10 @@ LESSONS = "\nLessons:\n"
 """Between what happened and what was learned from it, in the content of an episode."""
 
 
+OWN_WORDS = "host"
+"""The engine of a summary that the host's own model wrote."""
+
+
 @dataclass(frozen=True)
 class Episode:
     """What an episode knows beyond its memory: one session, summarized.
@@ -132,7 +136,7 @@ class Episode:
     lessons: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
     key_facts: tuple[str, ...] = ()
-    engine: str = "host"
+    engine: str = OWN_WORDS
     version: int = 1
     covered_through: int = 0
 

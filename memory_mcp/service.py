@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from memory_mcp import consolidation, dates, privacy, relevance, requests, selection
-from memory_mcp.answers import Forgotten, Preview, Recall, Stats, Stored, Summarized
+from memory_mcp.answers import Changed, Forgotten, Preview, Recall, Stats, Stored, Summarized
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.consolidation import Proposal, Proposals
 from memory_mcp.context import room
@@ -34,7 +34,7 @@ from memory_mcp.relevance import Review
 from memory_mcp.selection import Chosen
 from memory_mcp.sessions import Attempt, Imported, Sessions
 from memory_mcp.storage.protocol import Store
-from memory_mcp.storage.values import Check, Draft, Page
+from memory_mcp.storage.values import Block, Check, Draft, Page
 from memory_mcp.summarizers import Progress, no_progress
 
 SAMPLE = 10
@@ -83,8 +83,14 @@ class MemoryService:
             status=written.status,
             superseded=written.superseded,
             similar=tuple(one for one in alike if one.id not in (written.id, *written.superseded)),
-            notice=" ".join(filter(None, (*notices, problem))),
+            notice=" ".join(filter(None, (*notices, problem, await self._on_purpose(memory)))),
         )
+
+    async def _on_purpose(self, memory: Memory) -> str:
+        """Say that something of this memory's session was forgotten: what is stored on purpose is kept all the same."""
+        if not memory.session_id or not await self.db.was_forgotten_in(memory.session_id, memory.namespace):
+            return ""
+        return "Something of this session was forgotten on request; this was kept because it was stored on purpose."
 
     async def _derived_trust(self, memory: Memory) -> Trust:
         """Take the lowest trust of what a memory comes from."""
@@ -145,19 +151,27 @@ class MemoryService:
         forgotten = await self.db.forget(resolved.ids, now=self.now(), door=self.door, expected=resolved.expected)
         return replace(forgotten, missing=(*resolved.missing, *forgotten.missing))
 
-    async def archive(self, chosen: Selection) -> list[str] | Preview:
+    async def archive(self, chosen: Selection) -> Changed | Preview:
         """Stop recalling memories, reversibly; the same rules as `forget`."""
         resolved = await self._confirmed("archive", chosen, (State.ACTIVE,))
         if isinstance(resolved, Preview):
             return resolved
-        return await self.db.set_state(resolved.ids, State.ARCHIVED, now=self.now(), door=self.door)
+        return await self.db.archive(resolved.ids, now=self.now(), door=self.door)
 
-    async def restore(self, chosen: Selection) -> list[str] | Preview:
-        """Take archived memories back."""
+    async def restore(self, chosen: Selection) -> Changed | Preview:
+        """Take archived memories back, and by exact ids also superseded ones: what replaced them is archived."""
         resolved = await self._confirmed("restore", chosen, (State.ARCHIVED,))
         if isinstance(resolved, Preview):
             return resolved
-        return await self.db.set_state(resolved.ids, State.ACTIVE, now=self.now(), door=self.door)
+        return await self.db.restore(resolved.ids, now=self.now(), door=self.door)
+
+    async def blocks(self, limit: int = 100, after: int = 0) -> list[Block]:
+        """List the places that a person had us forget, which are not learned from again by themselves."""
+        return await self.db.blocks(limit, after)
+
+    async def lift(self, numbers: Sequence[int]) -> list[int]:
+        """Let these be learned from again; returns the numbers of those that stood."""
+        return await self.db.lift(numbers, door=self.door)
 
     async def _confirmed(self, verb: str, chosen: Selection, states: tuple[State, ...]) -> Chosen | Preview:
         """Find what to act on, or the preview that must be confirmed first."""

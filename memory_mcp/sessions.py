@@ -7,13 +7,24 @@ from datetime import datetime, timedelta
 
 from anyio import to_thread
 
-from memory_mcp import conversations, privacy, requests
+from memory_mcp import conversations, privacy, relearning, requests
 from memory_mcp.answers import Similar, Stored, Summarized
 from memory_mcp.config import Settings
 from memory_mcp.errors import Conflict, InvalidInput, NotFound, SummaryFailed
 from memory_mcp.likeness import near
 from memory_mcp.meaning import Meaning
-from memory_mcp.models import Conversation, Episode, Filter, Memory, Message, PendingSession, Source, Trust, new_id
+from memory_mcp.models import (
+    OWN_WORDS,
+    Conversation,
+    Episode,
+    Filter,
+    Memory,
+    Message,
+    PendingSession,
+    Source,
+    Trust,
+    new_id,
+)
 from memory_mcp.storage.protocol import Store
 from memory_mcp.storage.values import Captured, CaptureResult, Draft, Written
 from memory_mcp.summarizers import NOTHING_SAID, Progress, Summarizer, Summary, no_progress, says_something
@@ -86,9 +97,10 @@ class Sessions:
         asked = replace(self._named(conversation), lessons=lessons)
         kept = await self.db.turns(asked.session_id, asked.namespace)
         said, notices = await to_thread.run_sync(conversations.spoken, asked.messages)
-        said = conversations.unseen(kept, said)
+        gone = await self.db.forgotten_places(asked.session_id, asked.namespace)
+        said, left = await to_thread.run_sync(conversations.unseen, kept, said, gone)
         turns = [conversations.turn(message, asked, self.settings, self.now()) for message in said]
-        told = (*notices, *reworded)
+        told = (*notices, *reworded, relearning.told_of(left))
         if asked.summary.strip():
             summary = self._own(asked)
             unheard = await to_thread.run_sync(_unheard, summary.summary, [*kept, *turns])
@@ -155,7 +167,7 @@ class Sessions:
         """Take the caller's own summary."""
         admitted = privacy.admit(asked.summary, "summary", requests.MAX_CONTENT)
         conversations.require_short(admitted.text)
-        return Summary(admitted.text, asked.key_facts, asked.lessons, "host", " ".join(admitted.notices))
+        return Summary(admitted.text, asked.key_facts, asked.lessons, OWN_WORDS, " ".join(admitted.notices))
 
     # ---- by a summarizer ---------------------------------------------------------------------------------------
 
@@ -173,8 +185,9 @@ class Sessions:
                 f"No turn of a session {asked.session_id[:60]!r} is kept. Give messages, or your own summary."
                 " Nothing was saved."
             )
-        if not await to_thread.run_sync(says_something, [conversations.message(turn) for turn in (*kept, *turns)]):
-            await self.db.settle(asked.session_id, asked.namespace)
+        heard = await relearning.open_turns(self.db, [*kept, *turns])
+        if not await to_thread.run_sync(says_something, [conversations.message(turn) for turn in heard]):
+            await self.db.settle(asked.session_id, asked.namespace, door=self.door)
             raise SummaryFailed(f"{NOTHING_SAID} Nothing was saved.")
         async with self._lease(asked) as renew:
             stored = await self._keep(turns)
@@ -187,8 +200,9 @@ class Sessions:
                 await renew()
                 await progress(done, of)
 
-            summary = await self._summary(asked, everything, renewing)
-            done = await self._written(asked, summary, everything, told=told)
+            heard = await relearning.open_turns(self.db, everything)
+            summary = await self._summary(asked, heard, renewing)
+            done = await self._written(asked, summary, everything, heard=heard, told=told)
         return replace(done, turns_stored=stored)
 
     @asynccontextmanager
@@ -241,13 +255,20 @@ class Sessions:
         summary: Summary,
         turns: Sequence[Memory],
         *,
+        heard: Sequence[Memory] = (),
         new: Sequence[Memory] = (),
         told: tuple[str, ...] = (),
     ) -> Summarized:
-        """Write turns that are new, the episode and its facts, in one transaction."""
+        """Write turns that are new, the episode and its facts, in one transaction.
+
+        `heard` are the turns that an engine was shown, which its evidence counts.
+        """
         now = self.now()
         episode = conversations.episode(asked, summary, turns, self.settings, now)
-        facts, more = self._key_facts(asked, summary, episode, turns)
+        facts, more = self._key_facts(asked, summary, episode, heard)
+        if summary.engine == OWN_WORDS:
+            facts, left = await relearning.without_relearned(self.db, facts, turns)
+            more = (*more, left)
         texts = [*new, episode.memory, *(draft.memory for draft in facts)]
         vectors, problem = await self.meaning.of_new(texts, now)
         made_by = self.meaning.identity

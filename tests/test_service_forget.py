@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from memory_mcp.answers import Forgotten, Preview
+from memory_mcp.answers import Changed, Forgotten, Preview
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.errors import Conflict, InvalidInput, NotFound
 from memory_mcp.models import Conversation, KeyFact, Kind, Message, Query, Revision, Selection, Source, State
@@ -238,11 +238,11 @@ async def test_an_unfinished_erasure_is_finished_by_the_upkeep(words_only: Setti
 
 async def test_what_is_archived_is_in_no_answer_until_it_is_restored(memory: MemoryService):
     kept = await keep(memory, "The boat is called Kamome")
-    assert await memory.archive(Selection(ids=(kept,))) == [kept]
+    assert await memory.archive(Selection(ids=(kept,))) == Changed((kept,))
     assert await ask(memory, "boat") == await ask(memory) == await ask(memory, "boat", include_history=True) == []
     assert (await memory.get(kept)).state is State.ARCHIVED
-    assert await memory.archive(Selection(ids=(kept,))) == []
-    assert await memory.restore(Selection(ids=(kept,))) == [kept]
+    assert await memory.archive(Selection(ids=(kept,))) == Changed(())
+    assert await memory.restore(Selection(ids=(kept,))) == Changed((kept,))
     assert await ask(memory, "boat") == ["The boat is called Kamome"]
 
 
@@ -252,9 +252,9 @@ async def test_a_wide_archive_and_restore_touch_what_their_previews_count(memory
     new = await keep(memory, "new boat", tags=("t",), supersedes=(old,))
     preview = await preview_of(memory, Selection(tags=("t",)), "archive")
     assert preview.ids == (new,)
-    assert await memory.archive(Selection(tags=("t",), confirm=preview.confirm)) == [new]
+    assert await memory.archive(Selection(tags=("t",), confirm=preview.confirm)) == Changed((new,))
     back = await preview_of(memory, Selection(tags=("t",)), "restore")
-    assert await memory.restore(Selection(tags=("t",), confirm=back.confirm)) == [new]
+    assert await memory.restore(Selection(tags=("t",), confirm=back.confirm)) == Changed((new,))
 
 
 async def test_a_memory_cannot_be_restored_into_a_slot_that_is_taken(memory: MemoryService):

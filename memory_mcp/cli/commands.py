@@ -1,14 +1,14 @@
 """What each verb does that needs the memory open: one call to the service, and its answer in words or as JSON."""
 
 from argparse import Namespace
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from memory_mcp.answers import Forgotten, Hit, Preview, Stored
-from memory_mcp.cli.terminal import Screen, counted
+from memory_mcp.answers import Hit, Stored
+from memory_mcp.cli.terminal import Screen
 from memory_mcp.errors import StoreUnavailable
-from memory_mcp.models import Kind, NewMemory, Outcome, Query, Revision, Selection, Source
+from memory_mcp.models import Kind, NewMemory, Outcome, Query, Revision, Source
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.service import MemoryService
@@ -19,9 +19,6 @@ NOTHING_FOUND = "Nothing fits. Try other words, fewer filters, or: memory-mcp li
 
 WHOLE = 20_000
 """Tokens: a person's terminal has no context window to spare, so the limit alone says how much is shown."""
-
-T = TypeVar("T")
-
 
 # ---- keep and find -------------------------------------------------------------------------------------------
 
@@ -109,7 +106,7 @@ async def _rate(memory: "MemoryService", args: Namespace, screen: Screen) -> int
         args.error("write --rate useful ID... or --rate useless ID..., and no question")
     known = await memory.rate(ids, useful=verdict == "useful")
     screen.answer({"rated": known}, *(f"Rated {memory_id} {verdict}." for memory_id in known))
-    return _all_known(ids, known, screen)
+    return all_known(ids, known, screen)
 
 
 async def show(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
@@ -190,74 +187,6 @@ async def _pin(memory: "MemoryService", args: Namespace, screen: Screen, *, pinn
     return 0
 
 
-async def forget(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
-    """Erase memories for good."""
-    outcome = await _agreed(memory.forget, args, screen)
-    if outcome is None:
-        return 1
-    screen.answer(asdict(outcome), *_told_of_forgotten(outcome))
-    gone = _all_known(args.ids, [memory_id for memory_id in args.ids if memory_id not in outcome.missing], screen)
-    return 1 if outcome.verification == "residue" or not outcome.ids else gone
-
-
-def _told_of_forgotten(outcome: Forgotten) -> list[str]:
-    return [
-        *(f"Forgot {memory_id}." for memory_id in outcome.ids),
-        *(f"Forgot {memory_id}, which hung on it." for memory_id in outcome.cascaded),
-        *filter(None, [outcome.detail]),
-    ]
-
-
-async def archive(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
-    """Stop recalling memories, reversibly."""
-    return _changed(await _agreed(memory.archive, args, screen), "Archived", args, screen)
-
-
-async def restore(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
-    """Take archived memories back."""
-    return _changed(await _agreed(memory.restore, args, screen), "Restored", args, screen)
-
-
-def _changed(ids: Sequence[str] | None, done: str, args: Namespace, screen: Screen) -> int:
-    if ids is None:
-        return 1
-    screen.answer({"ids": ids}, *(f"{done} {memory_id}." for memory_id in ids or ["nothing"]))
-    return _all_known(args.ids, ids, screen) if ids else 1
-
-
-async def _agreed(act: Callable[[Selection], Awaitable[T | Preview]], args: Namespace, screen: Screen) -> T | None:
-    """Do it to exact ids at once, to anything wider once a person or a handle has confirmed the preview."""
-    _require_selectors(args)
-    selection = _selection(args)
-    outcome = await act(selection)
-    if not isinstance(outcome, Preview):
-        return outcome
-    if not outcome.count:
-        screen.answer(asdict(outcome), NOTHING_FOUND)
-        return None
-    screen.answer(asdict(outcome), *map(screen.summary, outcome.sample), *_beyond_sample(outcome))
-    these = "this one" if outcome.count == 1 else f"these {outcome.count}"
-    hanging = counted(len(outcome.cascaded), "that hangs", "that hang")
-    along = f" and {hanging} on {'it' if outcome.count == 1 else 'them'}" if outcome.cascaded else ""
-    if not screen.agrees(f"{args.verb.capitalize()} {these}{along}?"):
-        screen.note(f"Nothing was changed. To {args.verb} {these}, repeat it with --confirm {outcome.confirm}")
-        return None
-    confirmed = await act(replace(selection, confirm=outcome.confirm))
-    return None if isinstance(confirmed, Preview) else confirmed
-
-
-def _require_selectors(args: Namespace) -> None:
-    if args.ids or any((args.query, args.tag, args.session, args.source, args.before, args.namespace)):
-        return
-    if args.confirm:
-        args.error("repeat the same filters together with --confirm")
-    args.error("say which: IDs, or --query, --tag, --session, --source, --before or --namespace")
-
-
-def _beyond_sample(preview: Preview) -> Sequence[str]:
-    return preview.ids[len(preview.sample) :]
-
-
 # ---- arguments -----------------------------------------------------------------------------------------------
 
 
@@ -284,23 +213,10 @@ def _query(args: Namespace) -> Query:
     )
 
 
-def _selection(args: Namespace) -> Selection:
-    return Selection(
-        ids=tuple(args.ids),
-        query=args.query,
-        tags=tuple(args.tag),
-        session_id=args.session,
-        source=Source(args.source) if args.source else None,
-        before=args.before,
-        namespace=args.namespace,
-        confirm=args.confirm,
-    )
-
-
 # ---- answers -------------------------------------------------------------------------------------------------
 
 
-def _all_known(asked: Sequence[str], known: Sequence[str], screen: Screen) -> int:
+def all_known(asked: Sequence[str], known: Sequence[str], screen: Screen) -> int:
     """Name the ids that came to nothing; the exit code is 0 only if there are none."""
     unknown = [memory_id for memory_id in asked if memory_id not in known]
     for memory_id in unknown:

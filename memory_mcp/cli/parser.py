@@ -4,7 +4,7 @@ from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from memory_mcp.cli import capturing, commands, hooks, housekeeping, placing, sessions, tending
+from memory_mcp.cli import capturing, commands, forgetting, hooks, housekeeping, placing, sessions, tending
 from memory_mcp.cli.hosts import HOSTS, PREFERENCES
 from memory_mcp.models import Kind, Outcome, Source
 from memory_mcp.release import installed_version
@@ -179,6 +179,14 @@ def _selection(parser: ArgumentParser) -> None:
     parser.add_argument("--confirm", default="", metavar="HANDLE", help="go on with exactly what a preview showed")
 
 
+def _forgotten(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--lift", type=int, action="append", default=[], metavar="NUMBER", help="let this come back; repeatable"
+    )
+    parser.add_argument("--limit", type=int, default=100, help="how many at most (100)")
+    parser.add_argument("--after", type=int, default=0, metavar="NUMBER", help="go on after this one")
+
+
 def _install(parser: ArgumentParser) -> None:
     block = parser.add_mutually_exclusive_group()
     block.add_argument("host", nargs="?", metavar="HOST", choices=list(HOSTS), help=", ".join(HOSTS))
@@ -315,7 +323,7 @@ VERBS: dict[str, Verb] = {
     "pin": Verb(commands.pin, "let memories never expire, and stand first", "ID", _ids, "ID..."),
     "unpin": Verb(commands.unpin, "take pins off again", "ID", _ids, "ID..."),
     "forget": Verb(
-        commands.forget,
+        forgetting.forget,
         "erase memories for good; without ids, preview first",
         "--tag draft",
         _selection,
@@ -323,7 +331,7 @@ VERBS: dict[str, Verb] = {
         EXACTLY,
     ),
     "archive": Verb(
-        commands.archive,
+        forgetting.archive,
         "stop recalling memories, reversibly; without ids, preview first",
         "--session old-project",
         _selection,
@@ -331,12 +339,18 @@ VERBS: dict[str, Verb] = {
         EXACTLY,
     ),
     "restore": Verb(
-        commands.restore,
-        "take archived memories back; without ids, preview first",
+        forgetting.restore,
+        "take archived memories back, and by its id one that was superseded; without ids, preview first",
         "ID",
         _selection,
         "[ID...]",
         EXACTLY,
+    ),
+    "forgotten": Verb(
+        forgetting.forgotten,
+        "list what was forgotten and is kept from coming back by itself, or let it come back",
+        "--lift 12",
+        _forgotten,
     ),
     "stats": Verb(commands.stats, "count what is kept", "--json"),
     "capture": Verb(

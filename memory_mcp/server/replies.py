@@ -1,14 +1,15 @@
 """How the tools answer: the same facts twice, as lines for models and as data for programs, within a bound."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from mcp_types import CallToolResult, TextContent
 
 from memory_mcp import privacy
-from memory_mcp.answers import Forgotten, Preview, Recall, Stored, Summarized
+from memory_mcp.answers import Changed, Forgotten, Preview, Recall, Stored, Summarized
 from memory_mcp.context import render_recall
+from memory_mcp.models import OWN_WORDS
 from memory_mcp.server.results import Facts
 from memory_mcp.text import excerpt
 
@@ -55,7 +56,7 @@ def of_summarize(summarized: Summarized, room: int) -> CallToolResult:
     episode = summarized.episode
 
     def shown(share: int) -> Facts:
-        written_here = episode.engine != "host"
+        written_here = episode.engine != OWN_WORDS
         return _given(
             id=episode.memory.id,
             session_id=privacy.quote(episode.memory.session_id),
@@ -91,15 +92,17 @@ def of_forget(forgotten: Forgotten, room: int) -> CallToolResult:
         cascaded=list(forgotten.cascaded),
         resummarize=list(forgotten.resummarize),
         missing=list(forgotten.missing),
+        origins=list(forgotten.origins),
         verification=forgotten.verification,
         detail=forgotten.detail,
     )
     return _fitted(lambda _: facts, room)
 
 
-def of_change(ids: Sequence[str], done: Literal["archived", "restored"], room: int) -> CallToolResult:
-    """Say what was archived or restored."""
-    facts = _given(**{done: list(ids)}) or {"notice": "Nothing was changed."}
+def of_change(changed: Changed, done: Literal["archived", "restored"], room: int) -> CallToolResult:
+    """Say what was archived or restored, and what a restore put aside."""
+    facts = _given(archived=list(changed.aside)) | _given(**{done: list(changed.ids)})
+    facts = facts or {"notice": "Nothing was changed."}
     return _fitted(lambda _: facts, room)
 
 

@@ -53,6 +53,7 @@ class ForgetResult(BaseModel):
     cascaded: list[str] = []
     resummarize: list[str] = []
     missing: list[str] = []
+    origins: list[str] = []
     verification: Literal[Verification, ""] = ""
     detail: str = ""
     notice: str = ""

@@ -193,7 +193,7 @@ async def forget(
     before: str = "",
     namespace: str = "",
     archive: Annotated[bool, Field(description="Only hide; can be undone")] = False,
-    restore: Annotated[bool, Field(description="Undo archive")] = False,
+    restore: Annotated[bool, Field(description="Undo archive, or that ids were superseded")] = False,
     confirm: Annotated[str, Field(description="From the preview")] = "",
 ) -> Annotated[CallToolResult, ForgetResult]:
     """Erase memories for good and verify that they are gone, when the user asks. Anything but ids first gives a
@@ -210,7 +210,7 @@ async def forget(
         changed = await (service.archive(chosen) if archive else service.restore(chosen))
         if isinstance(changed, Preview):
             return replies.of_preview(changed, "archive" if archive else "restore", room)
-        await desk.notices.changed(map(addresses.memory, changed), listing=True)
+        await desk.notices.changed(map(addresses.memory, (*changed.ids, *changed.aside)), listing=True)
         return replies.of_change(changed, "archived" if archive else "restored", room)
     forgotten = await service.forget(chosen)
     if isinstance(forgotten, Preview):

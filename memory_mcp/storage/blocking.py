@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection
@@ -15,7 +16,7 @@ def block(connection: Connection, gone: Collection[int], now: int, *, asked: boo
     What a person had us forget is not imported again either, and nothing is concluded again from what it came from.
     """
     values = {"gone": json.dumps(sorted(gone)), "now": now, "asked": int(asked)}
-    for statement in (_MESSAGES, *((_MEMORIES, _ORIGINS, _SESSIONS, _COVERED) if asked else ())):
+    for statement in (_MESSAGES, _MARKS, *((_MEMORIES, _ORIGINS, _FACTS, _SUMMARIES, _COVERED) if asked else ())):
         connection.execute(statement, values)
 
 
@@ -41,7 +42,7 @@ _ORIGINS = f"""
     where l.relation = 'derived_from' and l.newer in {_GONE} and l.older not in {_GONE}
 """
 
-_SESSIONS = f"""
+_FACTS = f"""
     {_BLOCK}
     select 'conclusion', '', n.name, s.id, '', '', 1, :now
     from link l join episode e on e.memory = l.older
@@ -50,14 +51,29 @@ _SESSIONS = f"""
 """
 """A session whose summary stays and loses a fact."""
 
+_SUMMARIES = f"""
+    {_BLOCK}
+    select 'conclusion', '', n.name, s.id, '', '', 1, :now
+    from episode e join memory m on m.row = e.memory
+    join session s on s.number = e.session join namespace n on n.number = s.namespace
+    where m.state <> 'superseded' and m.row in {_GONE}
+"""
+
 _COVERED = f"""
     {_BLOCK}
     select 'conclusion', '', '', '', '', t.id, 1, :now
     from episode e join memory m on m.row = e.memory join memory t on t.session = e.session
-    where m.state = 'active' and m.row in {_GONE} and t.kind = 'turn' and t.sequence <= e.covered_through
+    where m.state <> 'superseded' and m.row in {_GONE} and t.kind = 'turn' and t.sequence <= e.covered_through
       and t.row not in {_GONE}
 """
 """The turns that a forgotten summary told of."""
+
+
+_MARKS = f"""
+    update reading set mark = x''
+    where (host, session_id) in (select host, session_id from turn where memory in {_GONE})
+"""
+"""The mark of how far a host's record was read is a digest of its last lines, perhaps of what goes."""
 
 
 def is_blocked(connection: Connection, draft: Draft) -> bool:
@@ -91,16 +107,16 @@ def barred_from_conclusions(connection: Connection, ids: Sequence[str]) -> set[s
     return {memory_id for (memory_id,) in found}
 
 
-def forgotten_places(connection: Connection, session_id: str, namespace: str) -> set[int]:
-    """Give the places in a session of told turns that were forgotten, or whose time was up."""
+def forgotten_places(connection: Connection, session_id: str, namespace: str) -> dict[int, datetime]:
+    """Give the places in a session of told turns that were forgotten, or whose time was up, and when."""
     found = connection.execute(
         """
-        select cast(message_id as integer) from blocked
+        select cast(message_id as integer), forgotten_at from blocked
         where what = 'message' and host = '' and (session_id, namespace) = (:session_id, :namespace)
         """,
         {"session_id": session_id, "namespace": namespace},
     ).fetchall()
-    return {place for (place,) in found}
+    return {place: from_ms(at) for place, at in found}
 
 
 def touches(connection: Connection, session_id: str, namespace: str) -> bool:

@@ -1,18 +1,19 @@
 """How episodes are written and read: one summary of one session, with what was distilled from it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory_mcp.models import Action, Episode, Filter, Memory, ModelIdentity, Outcome
+from memory_mcp.errors import Conflict
+from memory_mcp.models import OWN_WORDS, Action, Episode, Filter, Memory, ModelIdentity, Outcome
 from memory_mcp.storage.audit import FORGET, Act, record
 from memory_mcp.storage.driver import Connection, Row
 from memory_mcp.storage.erasure import Erased, erase
 from memory_mcp.storage.filters import clause, to_ms
 from memory_mcp.storage.memories import add_tags, ids_of, insert, link, may_change, retire, rows_of, touch, write_all
 from memory_mcp.storage.records import LOG, from_ms, select_memories
-from memory_mcp.storage.sessions import namespace_number, session_number
+from memory_mcp.storage.sessions import find_session, namespace_number, session_number
 from memory_mcp.storage.values import Draft, Vectors, Written
 from memory_mcp.storage.words import add_words, remove_words
 from memory_mcp.tokens import digest
@@ -59,6 +60,7 @@ def write_episode(connection: Connection, told: Told, act: Act) -> Kept:
         episode = replace(episode, covered_through=_last_turn(connection, session))
     outdated = _outdated(connection, session)
     row = _same_text(connection, session, memory)
+    _refuse_as_before(row, outdated, episode)
     if row:
         _take_over(connection, session, row, episode, act.now)
     else:
@@ -70,12 +72,25 @@ def write_episode(connection: Connection, told: Told, act: Act) -> Kept:
         link(connection, fact, [row], "key_fact_of")
     ids = ids_of(connection, [row])
     record(connection, "summarize", [*ids, *(one.id for one in written)], act)
-    outdated -= {row}
-    lost = ids_of(connection, sorted(outdated))
-    erased = erase(connection, lost, act, cascade=False, verb=FORGET) if lost else None
+    erased = _erase_outdated(connection, outdated - {row}, act)
     stands = read_episode(connection, ids[0])
     assert stands is not None, "it was written a moment ago"
     return Kept(stands, written, erased)
+
+
+def settle(connection: Connection, session_id: str, namespace: str, act: Act) -> Erased | None:
+    """Count the turns of a session as summarized: there is nothing in them to summarize.
+
+    A summary that lost a source is erased: none will take its place.
+    """
+    session = find_session(connection, namespace_number(connection, namespace), session_id)
+    if session is None:
+        return None
+    outdated = _outdated(connection, session)
+    connection.execute(
+        "update session set summarized_through = turns, stale = 0 where number = :session", {"session": session}
+    )
+    return _erase_outdated(connection, outdated, act)
 
 
 def read_episode(connection: Connection, memory_id: str) -> Episode | None:
@@ -119,6 +134,22 @@ def _outdated(connection: Connection, session: int) -> set[int]:
         {"session": session},
     ).fetchall()
     return {row for (row,) in found}
+
+
+def _erase_outdated(connection: Connection, outdated: Collection[int], act: Act) -> Erased | None:
+    lost = ids_of(connection, sorted(outdated))
+    connection.executemany(  # as history, which it is: it must not bar what it told of from the summaries to come
+        "update memory set state = 'superseded' where row = :row", [{"row": row} for row in outdated]
+    )
+    return erase(connection, lost, act, cascade=False, verb=FORGET) if lost else None
+
+
+def _refuse_as_before(row: int | None, outdated: Collection[int], episode: Episode) -> None:
+    """Refuse the same words again for a summary that lost a source; an engine's were made of what is left."""
+    if row in outdated and episode.engine == OWN_WORDS:
+        raise Conflict(
+            "Nothing was saved: this summary was made of something that was forgotten since. Word it anew, without it."
+        )
 
 
 def _same_text(connection: Connection, session: int, memory: Memory) -> int | None:

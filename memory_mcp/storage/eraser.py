@@ -30,8 +30,12 @@ SCAN_BYTES = 8_000_000_000
 MOST_PATTERNS = 400
 SCAN_SECONDS = 120.0
 PAUSE_SECONDS = 0.05
+NAMED = 5
 
 UNVERIFIED = "Something was forgotten, but it is not verified yet that no trace of it is left in the file."
+
+
+OUT_OF_REACH = "Out of reach: snapshots and backups that others made, and the host's own record of the conversation."
 
 
 class _Outcome(NamedTuple):
@@ -84,8 +88,16 @@ class Eraser:
         """Erase memories and verify it; what is not verified yet goes on in `finish`."""
         erased = await self._database.erase(forget, ids, act, cascade=cascade, expected=expected)
         verification, detail = await self.follow_up(erased)
-        told = " ".join(filter(None, (detail, _still_standing(erased.resummarize))))
-        return Forgotten(erased.ids, erased.cascaded, erased.resummarize, verification, told, missing=erased.missing)
+        told = (detail, _still_standing(erased), OUT_OF_REACH if erased.token else "")
+        return Forgotten(
+            erased.ids,
+            erased.cascaded,
+            erased.resummarize,
+            verification,
+            " ".join(filter(None, told)),
+            erased.missing,
+            erased.origins,
+        )
 
     async def follow_up(self, erased: Erased) -> tuple[Verification, str]:
         """Verify what was just erased in a transaction; gives what is worth saying about it, too."""
@@ -179,11 +191,18 @@ class Eraser:
         return " ".join(_unlink(copy) for copy in copies)
 
 
-def _still_standing(sessions: Sequence[str]) -> str:
-    if not sessions:
-        return ""
-    named = ", ".join(map(repr, sessions))
-    return f"The summary of session {named} still stands, may tell of it, and must be made again: call summarize."
+def _still_standing(erased: Erased) -> str:
+    sessions, origins = ", ".join(map(repr, erased.resummarize)), ", ".join(erased.origins[:NAMED])
+    more = f" and {len(erased.origins) - NAMED} more" if len(erased.origins) > NAMED else ""
+    parts = (
+        f"The summary of session {sessions} still stands, may tell of it, and must be made again: call summarize."
+        if sessions
+        else "",
+        f"It was learned from memory {origins}{more}, which still stands: forget that too if it tells of it."
+        if origins
+        else "",
+    )
+    return " ".join(filter(None, parts))
 
 
 def _joined(some: Traces, more: Traces) -> Traces:

@@ -21,7 +21,10 @@ of erased terms even after secure-delete and 'optimize' (docs/decisions.md, Eras
 
 @dataclass(frozen=True)
 class Erased:
-    """What was erased, the token under which the file remembers that it is not yet verified, what to look for."""
+    """What was erased, the token under which the file remembers that it is not yet verified, what to look for.
+
+    `origins` are the memories that what was erased had been learned from, and that still stand.
+    """
 
     ids: tuple[str, ...]
     cascaded: tuple[str, ...]
@@ -29,6 +32,7 @@ class Erased:
     missing: tuple[str, ...]
     token: str
     traces: Traces
+    origins: tuple[str, ...] = ()
 
 
 Versions = Sequence[tuple[str, int]]
@@ -58,9 +62,10 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
         missing=tuple(memory_id for memory_id in ids if memory_id not in asked),
         token=token,
         traces=traces_of(connection, gone),
+        origins=_standing_origins(connection, gone) if cascade else (),
     )
     if gone:
-        block(connection, gone, act.now, asked=cascade)
+        block(connection, gone, act.now, asked=verb == FORGET)
         _hand_over_facts(connection, gone)
         _delete(connection, gone)
         _rewrite_words(connection)
@@ -113,7 +118,8 @@ def _older_versions(connection: Connection, gone: Collection[int]) -> set[int]:
 def _without_evidence(connection: Connection, gone: Collection[int]) -> set[int]:
     """Find what was made from what goes and from nothing else.
 
-    A memory older than its origin was known before, and so has evidence of its own.
+    The evidence of a key fact are the turns that it was taken from, and only where nobody knows them the summary. A
+    memory older than its origin was known before, and so has evidence of its own.
     """
     found = connection.execute(
         """
@@ -122,8 +128,9 @@ def _without_evidence(connection: Connection, gone: Collection[int]) -> set[int]
         where l.relation in ('derived_from', 'key_fact_of') and l.older in gone and l.newer > l.older
           and not exists (
               select 1 from link other
-              where other.newer = l.newer and other.relation in ('derived_from', 'key_fact_of')
-                and other.older not in gone)
+              where other.newer = l.newer and other.older not in gone
+                and (other.relation = 'derived_from' or other.relation = 'key_fact_of' and not exists (
+                    select 1 from link turn where turn.newer = l.newer and turn.relation = 'derived_from')))
         """,
         {"gone": json.dumps(sorted(gone))},
     ).fetchall()
@@ -156,6 +163,18 @@ def _mark_summaries(connection: Connection, gone: Collection[int]) -> tuple[str,
         {"sessions": json.dumps(sorted(standing.values()))},
     ).fetchall()
     return tuple(sorted({session_id for (session_id,) in found}))
+
+
+def _standing_origins(connection: Connection, gone: Collection[int]) -> tuple[str, ...]:
+    found = connection.execute(
+        """
+        with gone as (select value as row from json_each(:gone))
+        select distinct older.id from gone join link l on l.newer = gone.row and l.relation = 'derived_from'
+        join memory older on older.row = l.older where older.row not in gone order by older.row
+        """,
+        {"gone": json.dumps(sorted(gone))},
+    ).fetchall()
+    return tuple(memory_id for (memory_id,) in found)
 
 
 def _hand_over_facts(connection: Connection, gone: Collection[int]) -> None:

@@ -65,17 +65,6 @@ def note_failure(connection: Connection, session_id: str, namespace: str, reason
     )
 
 
-def settle(connection: Connection, session_id: str, namespace: str) -> None:
-    """Count the turns of a session as summarized: there is nothing in them to summarize."""
-    connection.execute(
-        """
-        update session set summarized_through = turns, stale = 0
-        where id = :session_id and namespace = (select number from namespace where name = :namespace)
-        """,
-        {"session_id": session_id, "namespace": namespace},
-    )
-
-
 def _pending(row: Row) -> PendingSession:
     return PendingSession(
         row["id"],

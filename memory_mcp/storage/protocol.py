@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from memory_mcp.answers import Forgotten, Stats
-from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision, State
+from memory_mcp.answers import Changed, Forgotten, Stats
+from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision
 from memory_mcp.storage.values import (
     Block,
     Captured,
@@ -155,8 +155,16 @@ class Store(Protocol):
         """Change one memory's facets in rows and indexes. Raises `NotFound`, `Conflict`."""
         ...
 
-    async def set_state(self, ids: Sequence[str], state: State, *, now: datetime, door: str) -> list[str]:
-        """Archive or restore; returns the ids that changed. A restore into an occupied key slot raises `Conflict`."""
+    async def archive(self, ids: Sequence[str], *, now: datetime, door: str) -> Changed:
+        """Archive active memories; others stay as they are."""
+        ...
+
+    async def restore(self, ids: Sequence[str], *, now: datetime, door: str) -> Changed:
+        """Take archived memories back, and superseded ones: what replaced such a one is archived instead.
+
+        Raises `Conflict` where a key slot is taken, the same text stands there already, or the later memory was itself
+        replaced.
+        """
         ...
 
     async def carried_along(self, ids: Sequence[str]) -> tuple[str, ...]:
@@ -199,8 +207,8 @@ class Store(Protocol):
         """Those of these memories of which nothing is concluded by itself, since what was had to be forgotten."""
         ...
 
-    async def forgotten_places(self, session_id: str, namespace: str) -> set[int]:
-        """The places in a session of turns told by a tool that were forgotten, or whose time was up."""
+    async def forgotten_places(self, session_id: str, namespace: str) -> dict[int, datetime]:
+        """The places in a session of turns told by a tool that were forgotten, or whose time was up, and when."""
         ...
 
     async def was_forgotten_in(self, session_id: str, namespace: str) -> bool:
@@ -250,8 +258,11 @@ class Store(Protocol):
         """Note that a summary of a session failed, and why, in words without content; the next summary forgets it."""
         ...
 
-    async def settle(self, session_id: str, namespace: str) -> None:
-        """Count the turns of a session as summarized: there is nothing in them to summarize."""
+    async def settle(self, session_id: str, namespace: str, *, door: str) -> None:
+        """Count the turns of a session as summarized: there is nothing in them to summarize.
+
+        A summary of it that lost a source is erased.
+        """
         ...
 
     async def expired(self, now: datetime, limit: int) -> list[str]:

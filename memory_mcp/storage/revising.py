@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from memory_mcp.answers import Changed
 from memory_mcp.errors import Conflict
 from memory_mcp.models import Kind, Memory, Revision, State
 from memory_mcp.storage import vectors
@@ -19,9 +20,6 @@ from memory_mcp.storage.words import add_words, remove_words
 
 BOUND_KINDS = frozenset({Kind.EPISODE, Kind.TURN, Kind.DOCUMENT})
 """Kinds with structure of their own: they stay what they are, and where they are."""
-
-ALLOWED = {State.ARCHIVED: State.ACTIVE, State.ACTIVE: State.ARCHIVED}
-"""Which state an archive or a restore starts from."""
 
 
 def revise(connection: Connection, memory_id: str, change: Revision, expires_at: datetime | None, act: Act) -> Memory:
@@ -53,24 +51,89 @@ def revise(connection: Connection, memory_id: str, change: Revision, expires_at:
     return by_rows(connection, [row])[0]
 
 
-def set_state(connection: Connection, ids: Sequence[str], state: State, act: Act) -> list[str]:
-    """Archive active memories or restore archived ones; returns the ids that changed."""
-    changed: list[str] = []
-    for memory_id, row in zip(ids, rows_of(connection, ids), strict=True):
-        held = connection.execute("select * from memory where row = :row", {"row": row}).fetchone()
-        if held["state"] != ALLOWED.get(state):
-            continue
+def archive(connection: Connection, ids: Sequence[str], act: Act) -> Changed:
+    """Archive active memories."""
+    rows = [row for row in rows_of(connection, ids) if _state(connection, row) is State.ACTIVE]
+    return Changed(_put(connection, rows, State.ARCHIVED, act))
+
+
+def restore(connection: Connection, ids: Sequence[str], act: Act) -> Changed:
+    """Take archived memories back, and superseded ones: what replaced such a one is archived instead.
+
+    Raises `Conflict` where a key slot is taken, the same text stands there already, or the later memory was itself
+    replaced.
+    """
+    restored, aside = list[str](), list[str]()
+    for row in rows_of(connection, ids):
+        state = _state(connection, row)
         if state is State.ACTIVE:
-            _refuse_taken_slot(connection, held, held["namespace"])
-            _refuse_twin(connection, held, act.now)
+            continue
+        if state is State.SUPERSEDED:
+            aside += _undo(connection, row, act)
+        held = connection.execute("select * from memory where row = :row", {"row": row}).fetchone()
+        _refuse_taken_slot(connection, held, held["namespace"])
+        _refuse_twin(connection, held, act.now)
+        restored += _put(connection, [row], State.ACTIVE, act)
+    return Changed(tuple(restored), tuple(aside))
+
+
+def _put(connection: Connection, rows: Sequence[int], state: State, act: Act) -> tuple[str, ...]:
+    """Give memories a state; returns their ids."""
+    for row in rows:
         connection.execute(
             "update memory set state = :state, updated_at = max(updated_at + 1, :now) where row = :row",
             {"state": state, "now": act.now, "row": row},
         )
         vectors.refresh(connection, row)
-        changed.append(memory_id)
-    record(connection, RESTORE if state is State.ACTIVE else ARCHIVE, changed, act)
+    changed = ids_of(connection, rows)
+    if changed:
+        record(connection, RESTORE if state is State.ACTIVE else ARCHIVE, changed, act)
     return changed
+
+
+def _state(connection: Connection, row: int) -> State:
+    return State(connection.execute("select state from memory where row = :row", {"row": row}).fetchone()[0])
+
+
+# ---- undo of a supersede -------------------------------------------------------------------------------------------
+
+
+def _undo(connection: Connection, row: int, act: Act) -> tuple[str, ...]:
+    """Make a memory be as if nothing had replaced it, and archive what had; returns the ids of that.
+
+    The end of its truth goes if it was the later memory that brought it.
+    """
+    newer = _replaced_by(connection, row)
+    values = {"row": row, "newer": newer}
+    connection.execute(
+        """
+        update memory set superseded_at = null, valid_to = case when valid_to = (
+            select max(coalesce(n.valid_from, n.created_at), coalesce(memory.valid_from, n.valid_from, n.created_at))
+            from memory n where n.row = :newer) then null else valid_to end
+        where row = :row
+        """,
+        values,
+    )
+    connection.execute("delete from link where (newer, older, relation) = (:newer, :row, 'supersedes')", values)
+    return _put(connection, [newer] if newer and _state(connection, newer) is State.ACTIVE else [], State.ARCHIVED, act)
+
+
+def _replaced_by(connection: Connection, row: int) -> int | None:
+    """Find what replaced a memory last. Raises `Conflict` if that was replaced in turn, or is a summary."""
+    found = connection.execute(
+        """
+        select newer.row, newer.id, newer.state, newer.kind from link l join memory newer on newer.row = l.newer
+        where l.older = :row and l.relation = 'supersedes' order by newer.row desc limit 1
+        """,
+        {"row": row},
+    ).fetchone()
+    if found and found["kind"] == Kind.EPISODE:
+        raise Conflict("Nothing was changed: an earlier summary is not taken back. Summarize the session again.")
+    if found and found["state"] == State.SUPERSEDED:
+        raise Conflict(
+            f"Nothing was changed: memory {found['id']}, which replaced it, was itself replaced. Restore that first."
+        )
+    return found["row"] if found else None
 
 
 def count_access(connection: Connection, ids: Sequence[str], now: int) -> None:

@@ -24,12 +24,20 @@ def find_session(connection: Connection, namespace: int, session_id: str) -> int
 
 
 def session_number(connection: Connection, namespace: int, session_id: str, at: int) -> int | None:
-    """Find a session, or make one that started at this instant; None when there is no session."""
+    """Find a session, or make one that started at this instant; None when there is no session.
+
+    One that was forgotten counts on from the last place it had: its turns are known by their places if told again.
+    """
     if not session_id:
         return None
     return connection.execute(
         """
-        insert into session (namespace, id, started_at, last_at) values (:namespace, :id, :at, :at)
+        insert into session (namespace, id, started_at, last_at, turns, summarized_through)
+        select :namespace, :id, :at, :at, counted.turns, counted.turns from (
+            select coalesce(max(cast(message_id as integer)), 0) as turns from blocked
+            where what = 'message' and host = '' and session_id = :id
+              and namespace = (select name from namespace where number = :namespace)) counted
+        where true
         on conflict (namespace, id) do update set started_at = min(started_at, excluded.started_at)
         returning number
         """,

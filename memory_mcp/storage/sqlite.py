@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_mcp.answers import Forgotten, Stats
-from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision, State
+from memory_mcp.answers import Changed, Forgotten, Stats
+from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision
 from memory_mcp.storage import (
     audit,
     blocking,
@@ -190,9 +190,13 @@ class SqliteStore:
         """Change one memory's facets."""
         return await self._database.write(revising.revise, memory_id, change, expires_at, Act(door, to_ms(now)))
 
-    async def set_state(self, ids: Sequence[str], state: State, *, now: datetime, door: str) -> list[str]:
-        """Archive or restore."""
-        return await self._database.write(revising.set_state, ids, state, Act(door, to_ms(now)))
+    async def archive(self, ids: Sequence[str], *, now: datetime, door: str) -> Changed:
+        """Archive active memories."""
+        return await self._database.write(revising.archive, ids, Act(door, to_ms(now)))
+
+    async def restore(self, ids: Sequence[str], *, now: datetime, door: str) -> Changed:
+        """Take archived and superseded memories back."""
+        return await self._database.write(revising.restore, ids, Act(door, to_ms(now)))
 
     async def carried_along(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Name what a forget would take with it."""
@@ -226,7 +230,7 @@ class SqliteStore:
         """Name what nothing is concluded from."""
         return await self._database.read(blocking.barred_from_conclusions, ids)
 
-    async def forgotten_places(self, session_id: str, namespace: str) -> set[int]:
+    async def forgotten_places(self, session_id: str, namespace: str) -> dict[int, datetime]:
         """Give the places of told turns that are gone."""
         return await self._database.read(blocking.forgotten_places, session_id, namespace)
 
@@ -276,9 +280,11 @@ class SqliteStore:
         """Note that a summary failed."""
         await self._database.write(pending.note_failure, session_id, namespace, reason, to_ms(now))
 
-    async def settle(self, session_id: str, namespace: str) -> None:
+    async def settle(self, session_id: str, namespace: str, *, door: str) -> None:
         """Count a session's turns as summarized."""
-        await self._database.write(pending.settle, session_id, namespace)
+        erased = await self._database.write(episodes.settle, session_id, namespace, Act(door, to_ms(self._now())))
+        if erased:
+            await self._eraser.follow_up(erased)
 
     async def expired(self, now: datetime, limit: int) -> list[str]:
         """Name what is past its time to live."""

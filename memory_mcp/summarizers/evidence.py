@@ -32,16 +32,20 @@ def distilled(fact: Fact, part: Sequence[Part]) -> KeyFact | None:
     cited = dict.fromkeys(number - 1 for number in fact.turns if 1 <= number <= len(part))
     told = [part[place].message.content for one in cited for place in {one, max(0, one - 1)}]
     content = fact.content.strip()
-    if not 0 < len(content) <= LONGEST or not _bear_out(told, content):
+    if not 0 < len(content) <= LONGEST or share(told, content) < SHARE:
         return None
     key = fact.key if fact.key.isidentifier() and len(fact.key) <= LONGEST_KEY else ""
     evidence = tuple(dict.fromkeys(part[place].place for place in cited))
     return KeyFact(content, fact.kind, fact.importance, fact.confidence, key, evidence=evidence)
 
 
-def _bear_out(told: Iterable[str], fact: str) -> bool:
+def share(told: Iterable[str], fact: str) -> float:
+    """Give the share of a fact's words that texts hold, from 0 to 1; words count as the same from five letters on.
+
+    A fact without a telling word is held by any text that has words.
+    """
     words = {one.rstrip("*") for text in told for one in query_terms(text, every=True)}
     stems = {one[:_STEM] for one in words if one.isascii()}
     terms = [one.rstrip("*") for one in query_terms(_SOMEBODY.sub(" ", fact))]
     shared = sum(one in words or (len(one) >= _STEM and one[:_STEM] in stems) for one in terms)
-    return bool(words) and shared >= SHARE * len(terms)
+    return (shared / len(terms) if terms else 1.0) if words else 0.0

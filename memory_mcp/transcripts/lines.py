@@ -28,11 +28,15 @@ class Part:
 
 
 def new_part(path: Path, place: int, mark: bytes) -> Part:
-    """Read the complete lines after `place`, or from the start where the mark is another. Raises `OSError`."""
+    """Read the complete lines after `place`, or from the start where the mark is another. Raises `OSError`.
+
+    Without a mark, which is dropped when something is forgotten, a file that reaches that far counts as the same.
+    """
     if not S_ISREG(path.stat().st_mode):  # a pipe would be waited for
         raise OSError(f"{path} is not a file")
     with path.open("rb") as file:
-        start = place if place > 0 and _mark(file, place) == mark else 0
+        stands = _mark(file, place) if place > 0 else b""
+        start = place if stands and mark in (stands, b"") else 0
         file.seek(start)
         data = file.read(AT_ONCE)
         cut = data.rfind(b"\n") + 1 or (

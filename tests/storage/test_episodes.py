@@ -95,7 +95,7 @@ async def test_sessions_with_turns_that_no_summary_covers_are_pending(store: Sql
 async def test_sessions_that_are_pending_are_counted_as_they_are_listed(store: SqliteStore):
     [only] = await store.write([turn("a")], door="hook")
     await store.write([draft("keeps the session", session_id="s1")], door="hook")
-    await store.set_state([only.id], State.ARCHIVED, now=NOW, door="cli")
+    await store.archive([only.id], now=NOW, door="cli")
     assert await store.pending_sessions([], 10) == []
     assert (await store.stats()).pending_sessions == 0
 

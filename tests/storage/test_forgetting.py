@@ -6,7 +6,7 @@ from drafts import MODEL, NOW, draft, episode, healthy, turn, vectors, write
 from remains import ENGLISH, JAPANESE, SEARCHED, remains, traces
 
 from memory_mcp.errors import Conflict
-from memory_mcp.models import Filter, PendingSession, Revision, Source, State, new_id
+from memory_mcp.models import Filter, PendingSession, Revision, Source, new_id
 from memory_mcp.storage import SqliteStore, driver, open_store
 from memory_mcp.storage.values import Coordinates, Probe
 
@@ -197,7 +197,7 @@ async def test_a_summary_that_lost_a_source_is_erased_when_it_is_made_again(stor
 
 async def test_an_archived_summary_that_lost_a_source_is_erased_when_another_is_made(store: SqliteStore):
     told, [fact] = await store.write_episode(episode("Ann."), None, [draft("Ann exists")], door="mcp")
-    await store.set_state([told.memory.id], State.ARCHIVED, now=NOW, door="cli")
+    await store.archive([told.memory.id], now=NOW, door="cli")
     assert (await store.forget([fact.id], now=NOW, door="cli")).resummarize == ("s1",)
     await store.write_episode(episode("Somebody."), None, [], door="mcp")
     assert await store.get([told.memory.id]) == []

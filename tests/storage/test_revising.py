@@ -4,8 +4,9 @@ from datetime import timedelta
 import pytest
 from drafts import NOW, draft, found_by, healthy, turn, vectors, write
 
+from memory_mcp.answers import Changed
 from memory_mcp.errors import Conflict, NotFound
-from memory_mcp.models import Filter, Kind, Revision, State, new_id
+from memory_mcp.models import Filter, Kind, Revision, new_id
 from memory_mcp.storage import SqliteStore
 from memory_mcp.storage.values import Draft
 
@@ -56,36 +57,36 @@ async def test_a_revision_of_an_unknown_memory_names_it(store: SqliteStore):
 
 async def test_archiving_hides_a_memory_and_restoring_brings_it_back(store: SqliteStore):
     ids = await write(store, draft("one"), draft("two", seed=2))
-    assert await store.set_state(ids[:1], State.ARCHIVED, now=NOW, door="cli") == ids[:1]
-    assert await store.set_state(ids[:1], State.ARCHIVED, now=NOW, door="cli") == []
+    assert await store.archive(ids[:1], now=NOW, door="cli") == Changed(tuple(ids[:1]))
+    assert await store.archive(ids[:1], now=NOW, door="cli") == Changed(())
     assert [one.id for one in (await store.page(Filter(), 10)).memories] == ids[1:]
     assert await store.similar(vectors(0), Filter(), 0.9, 10) == []
-    assert await store.set_state(ids, State.ACTIVE, now=NOW, door="cli") == ids[:1]
+    assert await store.restore(ids, now=NOW, door="cli") == Changed(tuple(ids[:1]))
     assert [name for name, _ in await store.similar(vectors(0), Filter(), 0.9, 10)] == ids[:1]
 
 
 async def test_a_restore_into_a_key_that_is_taken_is_refused(store: SqliteStore):
     [old] = await write(store, draft("blue", key="colour"))
-    await store.set_state([old], State.ARCHIVED, now=NOW, door="cli")
+    await store.archive([old], now=NOW, door="cli")
     [holder] = await write(store, draft("green", key="colour"))
     with pytest.raises(Conflict, match=f"held by memory {holder}"):
-        await store.set_state([old], State.ACTIVE, now=NOW, door="cli")
+        await store.restore([old], now=NOW, door="cli")
 
 
 async def test_a_restore_beside_the_same_text_is_refused_and_names_it(store: SqliteStore):
     [old] = await write(store, draft("blue"))
-    await store.set_state([old], State.ARCHIVED, now=NOW, door="cli")
+    await store.archive([old], now=NOW, door="cli")
     [new] = await write(store, draft("blue"))
     with pytest.raises(Conflict, match=f"Nothing was changed: memory {new} holds the same text"):
-        await store.set_state([old], State.ACTIVE, now=NOW, door="cli")
-    await store.set_state([new], State.ARCHIVED, now=NOW, door="cli")
-    assert await store.set_state([old], State.ACTIVE, now=NOW, door="cli") == [old]
+        await store.restore([old], now=NOW, door="cli")
+    await store.archive([new], now=NOW, door="cli")
+    assert await store.restore([old], now=NOW, door="cli") == Changed((old,))
 
 
 async def test_an_archived_memory_moves_on_in_version(store: SqliteStore):
     ids = await write(store, draft("one"))
     [(_, before)] = await store.versions(ids)
-    await store.set_state(ids, State.ARCHIVED, now=NOW, door="cli")
+    await store.archive(ids, now=NOW, door="cli")
     [(_, after)] = await store.versions([*ids, new_id()])
     assert after > before
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from drafts import NOW, draft, turn, vectors, write
 
-from memory_mcp.models import Filter, Kind, Source, State, Trust
+from memory_mcp.models import Filter, Kind, Source, Trust
 from memory_mcp.storage import SqliteStore
 from memory_mcp.storage.database import Database
 from memory_mcp.storage.filters import clause, is_narrow, narrow
@@ -91,7 +91,7 @@ async def test_key_tags_title_and_speaker_are_found_as_words(store: SqliteStore)
 
 async def test_a_turn_brings_its_neighbours_which_are_candidates_only_where_the_filter_lets_them(store: SqliteStore):
     said = await write(store, *(turn(f"turn {n}", seed=n) for n in range(9)), turn("kettle", session_id="s2"))
-    await store.set_state([said[5]], State.ARCHIVED, now=NOW, door="cli")
+    await store.archive([said[5]], now=NOW, door="cli")
     evidence = await gather(store, "4")
     assert evidence.sequences.tolist() == [3, 4, 5, 6, 7]
     assert evidence.is_turn.all()

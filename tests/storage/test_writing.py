@@ -132,7 +132,7 @@ async def test_text_that_is_history_or_archived_may_be_stored_anew(store: Sqlite
     [again] = await store.write([draft("blue", key="colour")], door="cli")
     assert not again.duplicate
     assert again.id != old
-    await store.set_state([again.id], State.ARCHIVED, now=NOW, door="cli")
+    await store.archive([again.id], now=NOW, door="cli")
     [third] = await store.write([draft("blue")], door="cli")
     assert not third.duplicate
 

@@ -1,0 +1,69 @@
+"""What a session may be learned from, once something of it was forgotten: the forgotten must not come in again."""
+
+from collections.abc import Sequence
+
+from anyio import to_thread
+
+from memory_mcp.models import Filter, Memory
+from memory_mcp.storage.protocol import Store
+from memory_mcp.storage.values import Draft
+from memory_mcp.summarizers.evidence import share
+from memory_mcp.summarizers.grounding import unsupported
+from memory_mcp.summarizers.source import Said
+
+TOLD = 0.5
+"""Of the words of a fact that the open turns must hold: half, where a paraphrase may use other words."""
+
+STANDING = 200
+"""Facts of a session that are looked at: as many as one summary may bring."""
+
+
+async def open_turns(db: Store, turns: Sequence[Memory]) -> list[Memory]:
+    """Leave out the turns of which nothing is to be concluded, since what was had to be forgotten."""
+    barred = await db.barred_from_conclusions([turn.id for turn in turns])
+    return [turn for turn in turns if turn.id not in barred]
+
+
+async def without_relearned(db: Store, facts: Sequence[Draft], turns: Sequence[Memory]) -> tuple[list[Draft], str]:
+    """Leave out of the caller's own facts what may be a forgotten one again, with a notice if there was any.
+
+    A block holds no text, so nothing can be compared with it. In a session of which something was forgotten, a fact is
+    new only if the turns that are kept and open tell it; one that stands already stays.
+    """
+    if not facts:
+        return [], ""
+    session_id, namespace = facts[0].memory.session_id, facts[0].memory.namespace
+    heard = await open_turns(db, turns)
+    if len(heard) == len(turns) and not await db.was_forgotten_in(session_id, namespace):
+        return list(facts), ""
+    standing = await db.page(Filter(namespaces=(namespace,), session_id=session_id), STANDING)
+    known = {one.content for one in standing.memories}
+    barred = [turn.content for turn in turns if turn not in heard]
+    said = [turn.content for turn in heard]
+    told = await to_thread.run_sync(lambda: [one for one in facts if _is_told(one.memory.content, said, barred)])
+    kept = [one for one in facts if one in told or one.memory.content in known]
+    return kept, _left_out(len(facts) - len(kept))
+
+
+def told_of(messages: int) -> str:
+    """Say that so many messages were handed in again that had been forgotten."""
+    if not messages:
+        return ""
+    what = "1 message was" if messages == 1 else f"{messages} messages were"
+    return f"{what} forgotten on request and not kept again (memory-mcp forgotten lifts that)."
+
+
+def _is_told(fact: str, heard: Sequence[str], barred: Sequence[str]) -> bool:
+    """Whether open turns tell a fact, and the barred ones, from which a forgotten one came, add nothing to it."""
+    told = share(heard, fact)
+    return told >= max(TOLD, share([*heard, *barred], fact)) and not unsupported(fact, Said.of(heard))
+
+
+def _left_out(facts: int) -> str:
+    if not facts:
+        return ""
+    what = "1 key fact was" if facts == 1 else f"{facts} key facts were"
+    return (
+        f"{what} not kept: something of this session was forgotten on request, and no kept turn tells it."
+        " If the user said it anew, use store."
+    )
