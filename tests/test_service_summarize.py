@@ -245,7 +245,7 @@ async def test_turns_that_were_forgotten_do_not_come_back_with_the_whole_convers
     await memory.summarize(Conversation("s1", summary="They talked.", messages=MOVING))
     await memory.forget(Selection(ids=((await memory.session("s1"))[0][1].id,)))
     more = Message("user", "And then it snowed.")
-    await memory.summarize(Conversation("s1", summary="They talked.", messages=(*MOVING, more)))
+    await memory.summarize(Conversation("s1", summary="They talked of snow.", messages=(*MOVING, more)))
     assert await turns(memory) == [MOVING[0].content, MOVING[2].content, more.content]
 
 

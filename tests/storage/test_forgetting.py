@@ -163,7 +163,7 @@ async def test_replaced_summaries_that_told_of_it_go_and_the_standing_one_is_nam
     assert await store.carried_along(chosen) == (first.memory.id,)
     forgotten = await store.forget(chosen, now=NOW, door="cli")
     assert (forgotten.cascaded, forgotten.resummarize, forgotten.verification) == ((first.memory.id,), ("s1",), "clean")
-    assert forgotten.detail.count(".") == 2
+    assert forgotten.detail.count(".") == 3
     assert "The summary of session 's1' still stands" in forgotten.detail
     assert {one.id for one in await store.get([early.id, late.id, second.memory.id])} == (
         {early.id, late.id, second.memory.id} - {*chosen}
