@@ -254,6 +254,25 @@ async def test_a_turn_that_was_forgotten_is_not_learned_again(
     assert await said(store) == ["and I like tea", "goodbye"]
 
 
+async def test_no_digest_of_the_record_outlives_what_was_forgotten_of_it(
+    store: SqliteStore, settings: Settings, clock: Clock, record: Record
+):
+    """Where reading goes on stays known, so that what was said while paused is not read after all."""
+    record.say("and I like tea", BUCKWHEAT)
+    await capture(record.event(), store, settings, clock())
+    settings.pause_marker.touch()
+    record.say("off the record")
+    await capture(record.event(), store, settings, clock())
+    settings.pause_marker.unlink()
+    known = await store.reading("claude-code", "s1")
+    await store.forget([(await turns(store))[1].id], now=clock(), door="cli")
+    assert known and known.mark
+    assert await store.reading("claude-code", "s1") == replace(known, mark=b"")
+    record.say("goodbye")
+    assert await capture(record.event(), store, settings, clock()) == Kept(1)
+    assert await said(store) == ["and I like tea", "goodbye"]
+
+
 async def test_what_is_said_while_capture_is_paused_is_not_kept_afterwards_either(
     store: SqliteStore, settings: Settings, clock: Clock, record: Record
 ):

@@ -292,6 +292,28 @@ def test_one_memory_is_previewed_in_the_singular(shell, three):
     assert "To forget these 2, repeat it" in shell("forget", "--query", "P4").err
 
 
+def test_a_superseded_memory_is_restored_and_its_successor_archived(shell):
+    old = shell.store("Tea at five", "--key", "tea")
+    new = shell.store("Tea at six", "--key", "tea")
+    assert shell("restore", old).out == f"Restored {old}.\nArchived {new}, which had replaced it.\n"
+    assert shell("restore", old).code == 1
+
+
+def test_what_was_forgotten_is_listed_by_its_place_and_can_be_let_come_back(shell):
+    assert shell("forgotten").out == "Nothing that was forgotten is kept from coming back.\n"
+    gone = [shell.store(f"Note {number} about {COFFEE}") for number in range(3)]
+    assert shell("forget", *gone).code == 0
+    listed = shell("forgotten", "--limit", "2")
+    assert f"memory {gone[0]} is not imported again" in listed.out
+    assert "coffee" not in listed.out
+    [last] = shell("forgotten", "--after", listed.err.split()[-1], "--json").json
+    assert (last["what"], last["memory_id"]) == ("memory", gone[2])
+    lifted = shell("forgotten", "--lift", str(last["number"]), "--lift", "999")
+    assert (lifted.code, lifted.out) == (1, f"Lifted {last['number']}.\n")
+    assert "no block 999" in lifted.err
+    assert len(shell("forgotten", "--json").json) == 2
+
+
 def test_an_archived_memory_is_not_recalled_until_it_is_restored(shell, three):
     assert shell("archive", three[2]).out == f"Archived {three[2]}.\n"
     assert three[2] not in shell("recall", "outcome").out

@@ -186,6 +186,22 @@ async def test_a_confirm_handle_stands_for_nothing_else(call: Call, refused):
     assert len(await contents(call, tags=["t"])) == 2
 
 
+async def test_a_restore_undoes_that_a_memory_was_superseded(call: Call):
+    old = await call("store", content="The boat is called Kamome", key="boat")
+    new = await call("store", content="The boat is called Umi", key="boat")
+    undone = await call("forget", ids=[old["id"]], restore=True)
+    assert undone == {"restored": [old["id"]], "archived": [new["id"]]}
+    assert [hit["content"] for hit in (await call("recall", query="boat"))["hits"]] == ["The boat is called Kamome"]
+
+
+async def test_a_forget_names_what_it_was_learned_from_and_what_is_out_of_reach(call: Call):
+    source = await call("store", content="Ken said that he rows")
+    fact = await call("store", content="Ken rows", derived_from=[source["id"]])
+    forgotten = await call("forget", ids=[fact["id"]])
+    assert forgotten["origins"] == [source["id"]]
+    assert all(part in forgotten["detail"] for part in ("searched", source["id"], "Out of reach", "snapshots"))
+
+
 async def test_what_is_archived_is_not_recalled_until_it_is_restored(call: Call):
     stored = await call("store", content="The boat is called Kamome.")
     assert (await call("forget", ids=[stored["id"]], archive=True))["archived"] == [stored["id"]]
