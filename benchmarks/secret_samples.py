@@ -7,8 +7,11 @@ whole before the program runs, and none is anybody's. `·` stands for nothing an
 import random
 import re
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+Redact = Callable[[str], tuple[str, tuple[str, ...]]]
+"""Gives a text without its secrets, and their kinds."""
 
 ALPHABETS = {
     "a": string.ascii_letters + string.digits,
@@ -35,8 +38,9 @@ class Sample:
     secret: str = ""
 
     def is_left_in(self, text: str) -> bool:
-        """Whether a text still holds the secret, or a telling piece of it."""
+        """Whether a redacted text still holds the secret, or a telling piece of it."""
         size = min(SHORTEST_REST, len(self.secret))
+        text = re.sub(r"\[redacted: [a-z ]+\]", "\n", text)
         return any(self.secret[start : start + size] in text for start in range(len(self.secret) - size + 1))
 
 
@@ -129,8 +133,7 @@ POSITIVES: Mapping[str, Sequence[tuple[str, str]]] = {
         ),
         (
             "key in a service account's JSON",
-            '{"type": "service_account", "private_key": "-----BEGIN PRI·VATE KEY-----\\n[[{b64}\\n{b64}\\n]]'
-            '-----END PRI·VATE KEY-----\\n"}',
+            '{"type": "service_account", "private_key": "-----BEGIN PRI·VATE KEY-----\\n[[{b64}\\n{b64}\\n]]-----END PRI·VATE KEY-----\\n"}',
         ),
         ("key that is cut off", "-----BEGIN PRI·VATE KEY-----\n[[{b64}\n{b64}]]"),
         ("age key", "# created: 2026-05-04\n[[AGE-SECRET-KEY-1{t58}]]"),
@@ -425,6 +428,16 @@ def halves(samples: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
     """Part samples into those that rules may be fitted to and those that are held out."""
     both = list(samples)
     return both[::2], both[1::2]
+
+
+def missed(samples: Iterable[Sample], redact: Redact) -> list[Sample]:
+    """Name the texts that still hold their secret after a redaction."""
+    return [one for one in samples if one.is_left_in(redact(one.text)[0])]
+
+
+def mistaken(samples: Iterable[Sample], redact: Redact) -> list[Sample]:
+    """Name the texts without a secret out of which something was taken."""
+    return [one for one in samples if redact(one.text)[1]]
 
 
 def _sample(label: str, text: str) -> Sample:
