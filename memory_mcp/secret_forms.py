@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 Found = tuple[int, int, str]
@@ -13,11 +14,11 @@ Found = tuple[int, int, str]
 def candidates(text: str) -> Iterator[Found]:
     """Find what looks like a secret, in no order; finds may overlap."""
     yield from _apply(_FORMS, text)
+    yield from _apply(_SERVICES, text)
     folded = text.replace("İ", "i").replace("ſ", "s").lower()  # so that each character keeps its place
     for named in (_PASSWORDS, _KEYS):
         yield from _apply_after(named, text, folded)
     if _ODD_WORD.search(text):
-        yield from _apply(_SERVICES, text)
         yield from _apply(_known_services(), text)
 
 
@@ -106,9 +107,25 @@ def _is_mixed(value: str) -> bool:
     return value.upper() != value != value.lower() and _is_real(value)
 
 
+def _is_varied(value: str) -> bool:
+    return (value.upper() != value != value.lower() or any(map(str.isdigit, value))) and _is_real(value)
+
+
 def _is_key(value: str) -> bool:
-    mixed = any(map(str.isalpha, value)) and sum(map(str.isdigit, value)) >= 2
-    return mixed and _is_real(value) and not _CODE.match(value) and not _DOTTED.match(value)
+    if not _is_real(value) or not any(map(str.isalpha, value)):
+        return False
+    named = _CODE.match(value) or _DOTTED.match(value)
+    return _is_random(value) or (sum(map(str.isdigit, value)) >= 2 and not named)
+
+
+def _is_random(value: str) -> bool:
+    """Whether small letters, capitals and digits follow each other without order: in words, even joined, they do not.
+
+    Of two characters in a row that are drawn by chance six in ten differ so, in `AccessTokenOfUser` three.
+    """
+    sorts = [(one.isdigit(), one.isupper()) for one in value if one.isalnum()]
+    changes = sum(one != other for one, other in pairwise(sorts))
+    return len(sorts) >= max(16, 0.85 * len(value)) and changes >= 0.45 * len(sorts)
 
 
 _ENDS = ".?!,:;"
@@ -209,10 +226,7 @@ _FORMS = (
 )
 
 
-# ---- forms of services, for texts with an odd word -----------------------------------------------------------------
-
-# A word that could be a key and cannot be a hash or UUID: without one, the 0.3 s of an import are spared.
-_ODD_WORD = re.compile(r"(?<![\w-])(?=[\w-]*[g-zG-Z])(?=[\w-]*\d)[\w-]{20,}", re.ASCII)
+# ---- forms of services ---------------------------------------------------------------------------------------------
 
 _PREFIXED = (
     "(?:hf|npm|gsk|pplx|do[por]_v1|xai|r8|nvapi|shp(?:at|ca|pa|ss)|lin_api|ntn|nfp|sbp|phx|vcp)[_-][A-Za-z0-9]{30,}",
@@ -241,9 +255,17 @@ _PREFIXED = (
 """Keys that begin with what their services gave them for that purpose."""
 
 _SERVICES = (
-    _rule("service key", rf"\b(?:{'|'.join(_PREFIXED)})", _is_key),
+    _rule("service key", rf"\b(?:{'|'.join(_PREFIXED)})", _is_varied),
     _rule("private key", r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}"),
     _rule("azure key", r"(?<![\w~-])[\w~-]{3}[78]Q~[\w.~-]{31,34}"),
+)
+
+
+# A word that could be a key and cannot be a hash or UUID: without one, the 0.3 s of an import are spared.
+_ODD_WORD = re.compile(
+    r"(?<![\w-])(?=[\w-]{20})(?=[\w-]*?[g-zG-Z])"
+    r"(?:(?=[\w-]*?\d)|(?=[\w-]{30})(?=[A-Z\d_-]*+[a-z])(?=[a-z\d_-]*+[A-Z]))",
+    re.ASCII,
 )
 
 

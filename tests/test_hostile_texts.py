@@ -21,6 +21,7 @@ REPEATED = [
     "\u200b", "a\u200b", "ignore ", "sk" + "_live_" + "Aa1" * 8,
 ]
 TEXTS = [one * (SIZE // len(one)) for one in REPEATED]
+TEXTS += ["A" * SIZE, "a" * SIZE + "A", "g1" + "A" * SIZE]
 TEXTS += ["<" + " " * SIZE, "password: " + "aaa1 : " * 2_300, " " * 8_000 + "a. " * 2_600, "set" + "a" * SIZE]
 
 def kept(given):
