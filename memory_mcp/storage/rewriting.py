@@ -33,7 +33,8 @@ OF_MEMORIES = """
 """A session is named once, by the first memory of it."""
 
 OF_PLACES = """
-    select coalesce((select id from memory where namespace = n.number limit 1), ''), 'namespace', n.name
+    select coalesce((select id from memory where namespace = n.number order by created_at, row limit 1), ''),
+           'namespace', n.name
     from namespace n
     union
     select coalesce((select id from memory where session = u.session limit 1), ''), 'tool', u.tool from tool_use u
