@@ -1,5 +1,6 @@
 """A text takes the place of another, and nothing is left of what was there."""
 
+import random
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -214,3 +215,19 @@ async def test_texts_are_read_a_few_memories_at_a_time(store: SqliteStore):
         read += [one.memory_id for one in batch if one.field == "content"]
         batch, last = await store.texts(last, 2)
     assert read == ids
+
+
+async def test_no_beginning_of_a_word_is_left_between_the_words_that_stay(store: SqliteStore, path: Path):
+    """FTS5 keeps beginnings of terms as separators, even of terms that were securely deleted."""
+    made_up = random.Random(7)
+    stems = ["".join(made_up.choices("bcdfghjklmnpqrstvwxz", k=10)) for _ in range(5)]
+    texts = [f"{stem}{number:02} stays{stem[::-1]}{number:02}" for stem in stems for number in range(300)]
+    ids = await write(store, *(replace(draft(text), vectors=None) for text in texts))
+    gone = stems[::4]
+    changes = [
+        Rewriting(memory_id, "content", text, text.split()[1])
+        for memory_id, text in zip(ids, texts, strict=True)
+        if text[:10] in gone
+    ]
+    assert len((await store.rewrite(changes, now=NOW, door="cli")).ids) == 600
+    assert remains(path, *gone) == 0
