@@ -1,6 +1,7 @@
 """What the benchmarks share: intervals, percentiles, tables, and where results are written."""
 
 import json
+import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,14 @@ def interval(values: Sequence[float], *, draws: int = 2_000, seed: int = 0) -> t
     picks = np.random.default_rng(seed).integers(0, len(sample), (draws, len(sample)))
     low, high = np.quantile(sample[picks].mean(axis=1), (0.025, 0.975))
     return float(low), float(high)
+
+
+def wilson(count: int, of: int) -> tuple[float, float]:
+    """Give Wilson's 95 % interval of a share, which also serves where all or none of few were counted."""
+    share, spread = count / of, 1.96**2 / of
+    middle = (share + spread / 2) / (1 + spread)
+    reach = 1.96 * math.sqrt(share * (1 - share) / of + spread / (4 * of)) / (1 + spread)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:

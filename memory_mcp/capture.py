@@ -8,7 +8,7 @@ from os.path import normcase
 from pathlib import Path
 
 from memory_mcp import conversations, requests
-from memory_mcp.config import Settings
+from memory_mcp.config import Secrets, Settings
 from memory_mcp.errors import InvalidInput
 from memory_mcp.hooks import HookEvent
 from memory_mcp.models import Conversation, Message
@@ -27,10 +27,14 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 @dataclass(frozen=True)
 class Kept:
-    """What became of the messages of one call. `skipped` could not be kept, and is not tried again."""
+    """What became of the messages of one call. `skipped` could not be kept, and is not tried again.
+
+    `notices` say what was done to messages, and why the first of the skipped ones could not be kept.
+    """
 
     written: int = 0
     skipped: int = 0
+    notices: tuple[str, ...] = ()
 
 
 def is_wanted(event: HookEvent, settings: Settings) -> bool:
@@ -53,7 +57,7 @@ async def capture(event: HookEvent, store: Store, settings: Settings, now: datet
     What is forbidden is passed over for good, so that it is not kept once that changes. Raises `InvalidInput`,
     `StoreUnavailable` and `OSError`; the next call then does it all.
     """
-    session_id = requests.name(event.session_id, "session_id")
+    session_id = requests.name(event.session_id, "session_id", settings.secrets)
     known = await store.reading(event.host, session_id) or Reading(0, b"")
     told = _read(event, known)
     roles = ("user", "assistant", "tool") if settings.capture == "tools" else conversations.SPEAKING
@@ -67,14 +71,14 @@ async def capture(event: HookEvent, store: Store, settings: Settings, now: datet
         session_id,
         settings.namespace,
         come.drafts,
-        _tool_uses(told.uses),
+        _tool_uses(told.uses, settings.secrets),
         ended_at=now if event.event == "end" else None,
         reading=reading,
     )
     if reading == known and not (captured.turns or captured.uses or captured.ended_at):
         return Kept()
     done = await store.capture(captured, door=DOOR)
-    return Kept(done.written, len(come.skipped))
+    return Kept(done.written, len(come.skipped), (*come.notices, *come.skipped[:1]))
 
 
 def _read(event: HookEvent, known: Reading) -> Transcript:
@@ -109,12 +113,12 @@ def _messages(turns: Iterable[Heard], now: datetime) -> list[tuple[str, Message]
     ]
 
 
-def _tool_uses(uses: Iterable[Used]) -> tuple[ToolUse, ...]:
+def _tool_uses(uses: Iterable[Used], secrets: Secrets) -> tuple[ToolUse, ...]:
     """Take the uses that can be told of; a name that looks like a secret cannot."""
     told: list[ToolUse] = []
     for use in uses:
         try:
-            told.append(ToolUse(use.call_id, conversations.action(use.action), use.at))
+            told.append(ToolUse(use.call_id, conversations.action(use.action, secrets), use.at))
         except InvalidInput:
             continue
     return tuple(told)

@@ -37,6 +37,9 @@ MAX_DAYS = 36_500
 QUOTED = 60
 """Characters of an argument that an error repeats."""
 
+Secrets = Literal["redact", "refuse", "keep"]
+"""What becomes of keys and passwords in what is kept."""
+
 
 def default_database() -> Path:
     """Name the file in the platform's folder for user data."""
@@ -75,7 +78,7 @@ class Settings(BaseModel):
         "off",
         description="`on`: hooks keep what was said; `tools`: and what tools printed, as untrusted text.",
     )
-    secrets: Literal["redact", "refuse", "keep"] = Field(
+    secrets: Secrets = Field(
         "redact",
         description="What becomes of keys and passwords in what is kept: `redact` leaves them out and says so, `refuse`"
         " keeps nothing of such a text, `keep` keeps them.",

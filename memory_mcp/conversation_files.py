@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Message
+from memory_mcp.redaction import redact
 
 ROLES = {
     **dict.fromkeys(("user", "human", "me", "you", "私", "ユーザー"), "user"),
@@ -144,7 +145,7 @@ class _Reader:
         if not isinstance(value, dict):
             return [Dialogue(name, (), (f"{name or 'the file'}: is no conversation",))]
         table = cast("dict[str, object]", value)
-        own = _text(table, ("session_id", "conversation_id", "sample_id", "uuid", "id")) or name
+        own = _harmless(_text(table, ("session_id", "conversation_id", "sample_id", "uuid", "id"))) or name
         sessions = sorted(filter(_SESSION.fullmatch, table), key=lambda key: int(key.rpartition("_")[2]))
         if sessions:
             return [self._dialogue(table, key, own) for key in sessions]
@@ -175,7 +176,7 @@ class _Reader:
             if isinstance(message, str):
                 skipped.append(f"{place}: {message}")
             else:
-                own = _text(cast("dict[str, object]", item), IDS)
+                own = _harmless(_text(cast("dict[str, object]", item), IDS))
                 turns.append((own or str(number), message))
         return _heard(name, turns, skipped)
 
@@ -276,6 +277,11 @@ def _is_message(value: object) -> bool:
 def _text(table: Mapping[str, object], keys: Iterable[str]) -> str:
     found: Iterator[object] = (table[key] for key in keys if isinstance(table.get(key), str | int))
     return next((str(value).strip() for value in found if str(value).strip()), "")
+
+
+def _harmless(name: str) -> str:
+    """Pass over a name that holds a secret, for it would be kept as it is: its place names a thing as well."""
+    return "" if redact(name)[1] else name
 
 
 def _body(value: object) -> str:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memory_mcp import privacy, requests
-from memory_mcp.config import MAX_CONTENT, MAX_NAME, Settings
+from memory_mcp.config import MAX_CONTENT, MAX_NAME, Secrets, Settings
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import (
     LESSONS,
@@ -23,6 +23,7 @@ from memory_mcp.models import (
     Trust,
     new_id,
 )
+from memory_mcp.redaction import redact
 from memory_mcp.storage.values import Coordinates, Draft
 from memory_mcp.text import parts
 
@@ -61,7 +62,9 @@ def require_bounded(told: Conversation) -> None:
             raise InvalidInput(f"{field} has {count:,} entries; at most {most:,}. Nothing was saved.")
 
 
-def spoken(messages: Sequence[Message], roles: Collection[str] = SPEAKING) -> tuple[list[Message], tuple[str, ...]]:
+def spoken(
+    messages: Sequence[Message], secrets: Secrets, roles: Collection[str] = SPEAKING
+) -> tuple[list[Message], tuple[str, ...]]:
     """Keep what people and assistants said, cleaned, with notices; raises `InvalidInput` naming the message."""
     kept: list[Message] = []
     notices: list[str] = []
@@ -71,8 +74,8 @@ def spoken(messages: Sequence[Message], roles: Collection[str] = SPEAKING) -> tu
         if message.role not in roles or not privacy.without_private(message.content)[0].strip():
             continue
         # Admitted whole and then cut: a secret at a cut would be recognised in neither half.
-        admitted = privacy.admit(message.content, f"messages[{place}].content", MAX_MESSAGE)
-        name = requests.name(message.name.strip(), f"messages[{place}].name")
+        admitted = privacy.admit(message.content, f"messages[{place}].content", MAX_MESSAGE, secrets)
+        name = requests.name(message.name.strip(), f"messages[{place}].name", secrets)
         kept += [replace(message, content=part, name=name) for part in parts(admitted.text, MAX_CONTENT)]
         notices += admitted.notices
     return kept, tuple(dict.fromkeys(notices))
@@ -167,7 +170,7 @@ def coming(
     notices: list[str] = []
     for name, message in told:
         try:
-            said, more = spoken([message], roles)
+            said, more = spoken([message], settings.secrets, roles)
             memories = [turn(one, of, settings, now) for one in said]
         except InvalidInput as error:
             skipped.append(f"message {name}: {error}")
@@ -201,7 +204,7 @@ def episode(
         content=_told(summary.summary, lessons),
         kind=Kind.EPISODE,
         namespace=conversation.namespace,
-        tags=requests.tags(conversation.tags),
+        tags=requests.tags(conversation.tags, settings.secrets),
         session_id=conversation.session_id,
         trust=_trust(turns, summary),
         created_at=now,
@@ -246,24 +249,24 @@ def _period(conversation: Conversation, turns: Sequence[Memory], now: datetime) 
     return started_at, max(times)
 
 
-def lessons(told: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def lessons(told: Sequence[str], secrets: Secrets) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Check what was learned; gives it cleaned, with notices."""
-    admitted = [privacy.admit(one, "lessons", MAX_LESSON) for one in told]
+    admitted = [privacy.admit(one, "lessons", MAX_LESSON, secrets) for one in told]
     return tuple(one.text for one in admitted), tuple(notice for one in admitted for notice in one.notices)
 
 
-def action(told: Action) -> Action:
+def action(told: Action, secrets: Secrets) -> Action:
     """Check one tool use. Its duration may be unknown, but not negative."""
     duration = told.duration
     if duration is not None and not 0 <= duration < MAX_SECONDS:
         raise InvalidInput("actions: duration is in seconds, 0 or more. Nothing was saved.")
-    digest = requests.name(told.input_digest, "actions.input_digest")
-    return replace(told, tool=privacy.admit_name(told.tool, "actions.tool", MAX_NAME), input_digest=digest)
+    tool = privacy.admit_name(told.tool, "actions.tool", MAX_NAME, secrets)
+    return replace(told, tool=tool, input_digest=requests.name(told.input_digest, "actions.input_digest", secrets))
 
 
 def key_fact(fact: KeyFact, of: Episode, settings: Settings, now: datetime) -> tuple[Memory, tuple[str, ...]]:
     """Make the memory of one key fact; what a summary distils is inferred (.7) unless it says otherwise."""
-    admitted = privacy.admit(fact.content, "key_facts", MAX_CONTENT)
+    admitted = privacy.admit(fact.content, "key_facts", MAX_CONTENT, settings.secrets)
     if fact.kind in requests.NOT_BY_STORE or fact.kind is Kind.TURN:
         raise InvalidInput(f"A key fact cannot be of kind {fact.kind.value!r}. Nothing was saved.")
     memory = Memory(
@@ -271,7 +274,7 @@ def key_fact(fact: KeyFact, of: Episode, settings: Settings, now: datetime) -> t
         content=admitted.text,
         kind=fact.kind,
         namespace=of.memory.namespace,
-        key=requests.name(fact.key, "key"),
+        key=requests.name(fact.key, "key", settings.secrets),
         session_id=of.memory.session_id,
         importance=requests.unit(fact.importance, "importance", 0.5),
         confidence=requests.unit(fact.confidence, "confidence", 0.7),
@@ -281,6 +284,18 @@ def key_fact(fact: KeyFact, of: Episode, settings: Settings, now: datetime) -> t
         expires_at=requests.expiry(None, fact.kind, settings, now),
     )
     return memory, admitted.notices
+
+
+def without_secrets(summary: "Summary") -> "Summary":
+    """Take secrets out of what a summarizer wrote: it may have read turns that were kept when secrets were."""
+    told = privacy.admit(summary.summary, "summary", MAX_CONTENT, "redact")
+    learned, more = lessons(summary.lessons, "redact")
+    facts = tuple(
+        replace(one, content=redact(one.content)[0], key="" if redact(one.key)[1] else one.key)
+        for one in summary.key_facts
+    )
+    notice = " ".join(dict.fromkeys(filter(None, (summary.notice, *told.notices, *more))))
+    return replace(summary, summary=told.text, lessons=learned, key_facts=facts, notice=notice)
 
 
 def require_short(summary: str) -> None:

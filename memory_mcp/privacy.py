@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
+from memory_mcp.config import Secrets
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import UNTRUSTED_SOURCES, Source, Trust
 from memory_mcp.redaction import INVISIBLE, redact
@@ -22,40 +23,49 @@ class Admitted:
     notices: tuple[str, ...] = ()
 
 
-def admit(text: object, field: str, limit: int) -> Admitted:
+def admit(text: object, field: str, limit: int, secrets: Secrets) -> Admitted:
     """Make a text fit to be kept: private blocks left out, secrets redacted, invisible characters made visible.
 
-    `field` names it in errors, `limit` is in characters. Raises `InvalidInput` for what `require_text` refuses and for
-    a text that is private as a whole.
+    `field` names it in errors, `limit` is in characters; `secrets` is what the person set. Raises `InvalidInput` for
+    what `require_text` refuses, for a text that is private as a whole, and for a secret where those are refused.
     """
     public, private = without_private(require_text(text, field, limit))
     if private and _is_blank(public):
         raise InvalidInput(f"{field}: everything in it is marked private; nothing was saved.")
-    redacted, secrets = redact(public.strip())
+    redacted, kinds = (public.strip(), ()) if secrets == "keep" else redact(public.strip())
+    if kinds and secrets == "refuse":
+        raise _holds_secret(field, kinds)
     shown, hidden = neutralise(redacted)
     if len(shown) > limit and hidden:
         raise InvalidInput(f"{field} is over {limit:,} characters with its invisible ones written out; {_UNSAVED}")
     notices = (
         _counted(private, "private block", "left out") if private else "",
-        _counted(len(secrets), "secret", f"redacted ({', '.join(dict.fromkeys(secrets))})") if secrets else "",
+        _counted(len(kinds), "secret", f"redacted ({', '.join(dict.fromkeys(kinds))})") if kinds else "",
         _counted(hidden, "invisible character", "made visible") if hidden else "",
     )
     return Admitted(shown, tuple(notice for notice in notices if notice))
 
 
-def admit_name(text: object, field: str, limit: int) -> str:
+def admit_name(text: object, field: str, limit: int, secrets: Secrets) -> str:
     """Make a short text (a name, a tag) fit to be kept, in one line.
 
-    Raises `InvalidInput` for what `require_text` refuses, and for a secret or a private block: what is left of a name
-    without them names something else.
+    Raises `InvalidInput` for what `require_text` refuses, for a private block, and for a secret unless those are kept:
+    what is left of a name without them names something else.
     """
     shown, _ = neutralise(" ".join(require_text(text, field, limit).split()))
     if without_private(shown)[1]:
         raise InvalidInput(f"{field} holds a private block; {_UNSAVED}")
-    _, secrets = redact(shown)
-    if secrets:
-        raise InvalidInput(f"{field} holds a secret ({secrets[0]}); {_UNSAVED}")
+    kinds = () if secrets == "keep" else redact(shown)[1]
+    if kinds:
+        raise _holds_secret(field, kinds)
     return shown
+
+
+def _holds_secret(field: str, kinds: Sequence[str]) -> InvalidInput:
+    return InvalidInput(
+        f"{field} holds a secret ({', '.join(dict.fromkeys(kinds))}); {_UNSAVED} Leave it out; what becomes of secrets"
+        " is the user's own setting, MEMORY_MCP_SECRETS."
+    )
 
 
 _UNSAVED = "nothing was saved."

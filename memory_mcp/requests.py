@@ -5,7 +5,18 @@ from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
 from memory_mcp import dates, privacy
-from memory_mcp.config import MAX_CONTENT, MAX_DAYS, MAX_IDS, MAX_NAME, MAX_QUERY, MAX_TAG, MAX_TAGS, QUOTED, Settings
+from memory_mcp.config import (
+    MAX_CONTENT,
+    MAX_DAYS,
+    MAX_IDS,
+    MAX_NAME,
+    MAX_QUERY,
+    MAX_TAG,
+    MAX_TAGS,
+    QUOTED,
+    Secrets,
+    Settings,
+)
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Filter, Kind, Memory, NewMemory, Query, Revision, Selection, State, new_id
 
@@ -25,17 +36,17 @@ def new_memory(new: NewMemory, settings: Settings, now: datetime) -> tuple[Memor
     """
     if new.kind in NOT_BY_STORE:
         raise InvalidInput(f"kind {new.kind.value!r} cannot be stored: {NOT_BY_STORE[new.kind]}. Nothing was saved.")
-    admitted = privacy.admit(new.content, "content", MAX_CONTENT)
+    admitted = privacy.admit(new.content, "content", MAX_CONTENT, settings.secrets)
     memory = Memory(
         id=new_id(now),
         content=admitted.text,
         kind=new.kind,
-        namespace=name(new.namespace, "namespace") or settings.namespace,
-        tags=tags(new.tags),
-        key=name(new.key, "key"),
+        namespace=name(new.namespace, "namespace", settings.secrets) or settings.namespace,
+        tags=tags(new.tags, settings.secrets),
+        key=name(new.key, "key", settings.secrets),
         pinned=new.pinned,
-        session_id=name(new.session_id, "session_id"),
-        speaker=name(new.speaker, "speaker"),
+        session_id=name(new.session_id, "session_id", settings.secrets),
+        speaker=name(new.speaker, "speaker", settings.secrets),
         importance=unit(new.importance, "importance", 0.5),
         confidence=unit(new.confidence, "confidence", 1.0),
         source=new.source,
@@ -131,8 +142,8 @@ def revision(change: Revision, memory: Memory, settings: Settings, now: datetime
         change,
         importance=None if change.importance is None else unit(change.importance, "importance", 0.5),
         confidence=None if change.confidence is None else unit(change.confidence, "confidence", 1.0),
-        tags=None if change.tags is None else tags(change.tags),
-        namespace=name(change.namespace or "", "namespace") or None,
+        tags=None if change.tags is None else tags(change.tags, settings.secrets),
+        namespace=name(change.namespace or "", "namespace", settings.secrets) or None,
     )
     if change.expires_in_days == 0:
         return cleaned, None
@@ -141,9 +152,9 @@ def revision(change: Revision, memory: Memory, settings: Settings, now: datetime
     return cleaned, memory.expires_at
 
 
-def name(value: str, field: str) -> str:
+def name(value: str, field: str, secrets: Secrets) -> str:
     """Check a short name to be kept (namespace, key, speaker, session_id), in one line; '' stays ''."""
-    return privacy.admit_name(value, field, MAX_NAME) if value else ""
+    return privacy.admit_name(value, field, MAX_NAME, secrets) if value else ""
 
 
 def sought(value: str, field: str, limit: int = MAX_NAME) -> str:
@@ -151,9 +162,11 @@ def sought(value: str, field: str, limit: int = MAX_NAME) -> str:
     return " ".join(privacy.neutralise(privacy.require_text(value, field, limit, then="."))[0].split()) if value else ""
 
 
-def tags(values: Iterable[str]) -> tuple[str, ...]:
+def tags(values: Iterable[str], secrets: Secrets) -> tuple[str, ...]:
     """Check tags to be kept: fold case and blanks, drop repeats and empty ones. At most 32 of 64 characters."""
-    return _folded(privacy.admit_name(tag, "tags", MAX_TAG) for tag in _few(values, then=" Nothing was saved."))
+    return _folded(
+        privacy.admit_name(tag, "tags", MAX_TAG, secrets) for tag in _few(values, then=" Nothing was saved.")
+    )
 
 
 def sought_tags(values: Iterable[str]) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """The verbs: what can be asked of a memory. Every edge calls these and nothing below them."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from memory_mcp import consolidation, dates, privacy, relevance, requests, selection
+from memory_mcp import consolidation, dates, leaks, privacy, relevance, requests, selection
 from memory_mcp.answers import Changed, Forgotten, Preview, Recall, Stats, Stored, Summarized
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.consolidation import Proposal, Proposals
@@ -12,6 +13,7 @@ from memory_mcp.context import room
 from memory_mcp.embedding import Embeddings
 from memory_mcp.errors import NotFound, StoreUnavailable
 from memory_mcp.finding import Finder
+from memory_mcp.leaks import Leaks
 from memory_mcp.likeness import near
 from memory_mcp.maintenance import Maintenance, Upkeep
 from memory_mcp.meaning import Meaning
@@ -34,7 +36,7 @@ from memory_mcp.relevance import Review
 from memory_mcp.selection import Chosen
 from memory_mcp.sessions import Attempt, Imported, Sessions
 from memory_mcp.storage.protocol import Store
-from memory_mcp.storage.values import Block, Check, Draft, Page
+from memory_mcp.storage.values import Block, Check, Draft, Page, Rewritten
 from memory_mcp.summarizers import Progress, no_progress
 
 SAMPLE = 10
@@ -260,6 +262,25 @@ class MemoryService:
         ]
 
     # ---- look back ---------------------------------------------------------------------------------------------
+
+    async def leaks(self) -> Leaks:
+        """Find the texts that hold a secret, in every namespace and state."""
+        found = await leaks.find(self.db)
+        return Leaks(found, await self._handle(leaks.ids_of(found)))
+
+    async def take_out_secrets(self, found: Leaks, confirm: str) -> Rewritten:
+        """Take the secrets out of what was found, if the handle stands for it as it is now, and embed it anew.
+
+        Raises `Conflict`; then nothing was changed.
+        """
+        selection.require_match(confirm, await self._handle(found.ids))
+        done = await leaks.take_out(self.db, found.ids, self.now(), self.door)
+        with suppress(StoreUnavailable):  # it is done; a server, or the next recall in a shell, makes the vectors
+            await self.embed_pending()
+        return done
+
+    async def _handle(self, ids: Sequence[str]) -> str:
+        return selection.handle(await self.db.secret(), "redact", await self.db.versions(ids)) if ids else ""
 
     async def proposals(self, namespace: str = "") -> Proposals:
         """Find what recurs in a namespace and in that of the person, as proposals of patterns and lessons."""

@@ -93,10 +93,10 @@ class Sessions:
         saved; nothing usable came back: the turns are kept), `Conflict` (another process is at it), `StoreUnavailable`.
         """
         conversations.require_bounded(conversation)
-        lessons, reworded = conversations.lessons(conversation.lessons)
+        lessons, reworded = conversations.lessons(conversation.lessons, self.settings.secrets)
         asked = replace(self._named(conversation), lessons=lessons)
         kept = await self.db.turns(asked.session_id, asked.namespace)
-        said, notices = await to_thread.run_sync(conversations.spoken, asked.messages)
+        said, notices = await to_thread.run_sync(conversations.spoken, asked.messages, self.settings.secrets)
         gone = await self.db.forgotten_places(asked.session_id, asked.namespace)
         said, left = await to_thread.run_sync(conversations.unseen, kept, said, gone)
         turns = [conversations.turn(message, asked, self.settings, self.now()) for message in said]
@@ -150,22 +150,22 @@ class Sessions:
 
     def _named(self, conversation: Conversation) -> Conversation:
         """Check and complete what names a session."""
-        session_id = requests.name(conversation.session_id.strip(), "session_id")
+        session_id = requests.name(conversation.session_id.strip(), "session_id", self.settings.secrets)
         if not session_id:
             raise InvalidInput("session_id is needed: any name that stays the same through one conversation.")
-        namespace = requests.name(conversation.namespace, "namespace") or self.settings.namespace
+        namespace = requests.name(conversation.namespace, "namespace", self.settings.secrets) or self.settings.namespace
         return replace(
             conversation,
             session_id=session_id,
             namespace=namespace,
-            trigger=requests.name(conversation.trigger, "trigger"),
-            actions=tuple(map(conversations.action, conversation.actions)),
+            trigger=requests.name(conversation.trigger, "trigger", self.settings.secrets),
+            actions=tuple(conversations.action(one, self.settings.secrets) for one in conversation.actions),
             useful_ids=requests.ids(conversation.useful_ids),
         )
 
     def _own(self, asked: Conversation) -> Summary:
         """Take the caller's own summary."""
-        admitted = privacy.admit(asked.summary, "summary", requests.MAX_CONTENT)
+        admitted = privacy.admit(asked.summary, "summary", requests.MAX_CONTENT, self.settings.secrets)
         conversations.require_short(admitted.text)
         return Summary(admitted.text, asked.key_facts, asked.lessons, OWN_WORDS, " ".join(admitted.notices))
 
@@ -242,10 +242,11 @@ class Sessions:
 
     async def _summary(self, asked: Conversation, turns: Sequence[Memory], progress: Progress) -> Summary:
         try:
-            return await self.summarizer.summarize([conversations.message(turn) for turn in turns], progress)
+            made = await self.summarizer.summarize([conversations.message(turn) for turn in turns], progress)
         except SummaryFailed as error:
             await self.db.note_failure(asked.session_id, asked.namespace, str(error), now=self.now())
             raise SummaryFailed(f"{error}{KEPT}") from error
+        return made if self.settings.secrets == "keep" else conversations.without_secrets(made)
 
     # ---- what is written ---------------------------------------------------------------------------------------
 

@@ -99,13 +99,13 @@ def test_a_kept_turn_gives_back_its_message(messages: list[Message]):
 
 @pytest.mark.parametrize("role", ["system", "tool"])
 def test_system_text_and_tool_output_are_not_what_was_said(role: str):
-    assert spoken([Message(role, "text")]) == ([], ())
+    assert spoken([Message(role, "text")], "redact") == ([], ())
 
 
 @given(st.text("ab \n", min_size=1, max_size=60).filter(str.strip))
 def test_an_overlong_message_is_cut_between_words_and_nothing_of_it_is_lost(text: str):
     long = text * (MAX_CONTENT // len(text) + 20)
-    parts, _ = spoken([Message("user", long)])
+    parts, _ = spoken([Message("user", long)], "redact")
     assert "".join("".join(part.content for part in parts).split()) == "".join(long.split())
     assert all(0 < len(part.content) <= MAX_CONTENT for part in parts)
     if " " in text.strip() or "\n" in text.strip():
@@ -125,7 +125,7 @@ def test_an_overlong_message_is_cut_between_words_and_nothing_of_it_is_lost(text
 )
 def test_a_message_that_cannot_be_kept_is_named(wrong: Message):
     with pytest.raises(InvalidInput, match=r"messages\[1\]"):
-        spoken([Message("user", "fine"), wrong])
+        spoken([Message("user", "fine"), wrong], "redact")
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_conversation_holds_only_so_much_of_each(field: str, one: object, most
 
 def test_a_lesson_is_short():
     with pytest.raises(InvalidInput, match="lessons has 1,001 characters"):
-        lessons(["x" * (MAX_LESSON + 1)])
+        lessons(["x" * (MAX_LESSON + 1)], "redact")
 
 
 def test_an_episode_is_no_longer_than_any_memory():
@@ -172,13 +172,13 @@ def test_an_episode_is_no_longer_than_any_memory():
 def test_an_action_that_names_a_secret_is_refused(field: str, hidden: str):
     """B65"""
     with pytest.raises(InvalidInput, match=rf"actions\.{field} holds a (?:secret|private block).*nothing was saved"):
-        action(Action(**({"tool": "search", "ok": True} | {field: hidden})))
+        action(Action(**({"tool": "search", "ok": True} | {field: hidden})), "redact")
 
 
 def test_a_speaker_whose_name_is_a_secret_is_refused():
     """B65"""
     with pytest.raises(InvalidInput, match=r"messages\[0\]\.name holds a secret"):
-        spoken([Message("user", "hello there", "gh" + "p_" + "Q7z" * 12)])
+        spoken([Message("user", "hello there", "gh" + "p_" + "Q7z" * 12)], "redact")
 
 
 @pytest.mark.parametrize("year", [1, 999, 9_999])

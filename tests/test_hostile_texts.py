@@ -15,15 +15,19 @@ REPEATED = [
     "password:,a.", "change to password ", "token:", "secret= ", "aws=", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----",
     "eyJ", "eyJ-", "sk-ant-", "bearer ", "http://", "a://b:c", "x@", "-", "_-", "=a,", "\\"", "\\"'", "\u300c", "1",
     "1,", "(1)", "\\n", " \\n", "\u3002", "a.", "a. ", "AA ", "Aa", "\u4e00", "\uff1c", "\u0301\u0316", "\uff9e\u0301",
+    "cookie: sid=", "curl -u ", "mysql -p", "machine ", "login: a/", "seed phrase: ", "abc ", "-pass ",
+    "identified by '", "jdbc:oracle:a:b/", "pw: ", "Private-Lines: 1\\n", "password for ", "パスワードは", "トークン",
+    "https://a.webhook.office.com/webhookb2/", "&sig=", "dp.pt.", "sl.u.", '"d": "',
     "\u200b", "a\u200b", "ignore ", "sk" + "_live_" + "Aa1" * 8,
 ]
 TEXTS = [one * (SIZE // len(one)) for one in REPEATED]
+TEXTS += ["A" * SIZE, "a" * SIZE + "A", "g1" + "A" * SIZE]
 TEXTS += ["<" + " " * SIZE, "password: " + "aaa1 : " * 2_300, " " * 8_000 + "a. " * 2_600, "set" + "a" * SIZE]
 
 def kept(given):
     # What comes after admission never sees more combining marks in a row than that lets through.
     try:
-        return privacy.admit(given, "content", 10 * SIZE).text[:SIZE]
+        return privacy.admit(given, "content", 10 * SIZE, "redact").text[:SIZE]
     except InvalidInput:
         return ""
 

@@ -100,7 +100,7 @@ def test_nothing_after_the_last_unclosed_mark_survives(before, hidden):
 def test_what_is_done_to_a_text_is_said():
     """B65"""
     text = f"Kenji's token is {'gh' + 'p_' + 'Q7z' * 12}, he lives in <private>Suginami</private> Tokyo\u202e\u200b."
-    assert admit(text, "content", 1_000) == Admitted(
+    assert admit(text, "content", 1_000, "redact") == Admitted(
         "Kenji's token is [redacted: github token], he lives in  Tokyo[U+202E][U+200B].",
         (
             "1 private block was left out.",
@@ -111,7 +111,9 @@ def test_what_is_done_to_a_text_is_said():
 
 
 def test_an_ordinary_text_is_admitted_without_a_word():
-    assert admit("The deploy window is on Friday.", "content", 100) == Admitted("The deploy window is on Friday.")
+    assert admit("The deploy window is on Friday.", "content", 100, "redact") == Admitted(
+        "The deploy window is on Friday."
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,16 +121,16 @@ def test_an_ordinary_text_is_admitted_without_a_word():
 )
 def test_a_text_that_is_private_as_a_whole_is_refused(text):
     with pytest.raises(InvalidInput, match="content: everything in it is marked private; nothing was saved"):
-        admit(text, "content", 100)
+        admit(text, "content", 100, "redact")
 
 
 @given(TEXTS | st.text("password: ab1\u200b\u200dक葛\ufe0f👍[U+20BE]"))
 def test_what_was_admitted_once_is_admitted_again_as_it_is(text):
     try:
-        once = admit(text, "content", 10_000).text
+        once = admit(text, "content", 10_000, "redact").text
     except InvalidInput:
         return
-    assert admit(once, "content", 10_000).text == once
+    assert admit(once, "content", 10_000, "redact").text == once
 
 
 @pytest.mark.parametrize(
@@ -143,18 +145,18 @@ def test_what_was_admitted_once_is_admitted_again_as_it_is(text):
 def test_a_name_that_holds_a_secret_or_a_private_block_is_refused_and_not_repeated(name, complaint):
     """B65: what is left of a name without them would name something else."""
     with pytest.raises(InvalidInput, match=complaint) as refusal:
-        admit_name(name, "session_id", 100)
+        admit_name(name, "session_id", 100, "redact")
     assert "Q7z" not in str(refusal.value)
     assert "home" not in str(refusal.value)
 
 
 def test_a_name_is_kept_in_one_line():
-    assert admit_name("  the\n first\u200b one ", "key", 100) == "the first[U+200B] one"
+    assert admit_name("  the\n first\u200b one ", "key", 100, "redact") == "the first[U+200B] one"
 
 
 def test_invisible_characters_written_out_count_towards_the_limit():
     with pytest.raises(InvalidInput, match="over 100 characters"):
-        admit("a" + "\u200b" * 50 + "b", "content", 100)
+        admit("a" + "\u200b" * 50 + "b", "content", 100, "redact")
 
 
 # ---- invisible characters ------------------------------------------------------------------------------------------

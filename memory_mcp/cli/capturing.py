@@ -28,4 +28,6 @@ async def capture(settings: Settings, args: Namespace, screen: Screen) -> int:
         await store.close()
     if kept.skipped:
         screen.note(f"memory-mcp: {counted(kept.skipped, 'message', 'messages')} could not be kept.")
+    for notice in kept.notices:
+        screen.note(f"memory-mcp: {notice}")
     return 0

@@ -17,7 +17,7 @@ from typing import NoReturn
 from memory_mcp import dates
 from memory_mcp.cli.parser import VERBS, build_parser
 from memory_mcp.cli.telling import tell
-from memory_mcp.cli.terminal import Screen, visible
+from memory_mcp.cli.terminal import Screen, harmless, visible
 from memory_mcp.config import QUOTED, Settings, variable
 from memory_mcp.errors import InvalidInput, MemoryMcpError
 from memory_mcp.release import installed_version
@@ -52,11 +52,11 @@ def _for_a_hook(words: Sequence[str]) -> int:
     except BrokenPipeError:
         _give_up_stdout()
     except (MemoryMcpError, OSError) as error:
-        print("memory-mcp:", " ".join(visible(str(error)).split()), file=sys.stderr)
+        print("memory-mcp:", " ".join(visible(harmless(str(error))).split()), file=sys.stderr)
     except SystemExit as ended:
         if not ended.code:  # --help
             raise
-        print("memory-mcp:", said.getvalue().splitlines()[-1], file=sys.stderr)
+        print("memory-mcp:", harmless(said.getvalue().splitlines()[-1]), file=sys.stderr)
     except KeyboardInterrupt:
         pass
     except Exception as error:  # noqa: BLE001 - the outermost edge: a host must not be stopped by its memory
@@ -70,7 +70,7 @@ def _for_a_person(words: Sequence[str]) -> int:
         if sys.stdout:  # None where the shell closed it
             sys.stdout.flush()
     except MemoryMcpError as error:
-        text = str(error).replace(FOR_MODELS, FOR_PEOPLE)
+        text = harmless(str(error)).replace(FOR_MODELS, FOR_PEOPLE)
         print("memory-mcp:", " ".join(visible(text).split()), file=sys.stderr)
         return FAILED
     except BrokenPipeError:
@@ -139,7 +139,7 @@ def _serve(environ: Mapping[str, str]) -> int:
     try:
         settings = Settings.from_env(environ)
     except InvalidInput as error:
-        print("memory-mcp:", visible(str(error)), file=sys.stderr)
+        print("memory-mcp:", visible(harmless(str(error))), file=sys.stderr)
         problem = InvalidInput(f"{error} Nothing was done. Change it in the host's entry for memory-mcp and restart.")
     wire = Wire.claim()
     from memory_mcp.server.server import serve  # noqa: PLC0415 - libraries print while they are imported: after the claim

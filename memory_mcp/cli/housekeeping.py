@@ -68,7 +68,13 @@ async def resume(settings: Settings, _args: Namespace, screen: Screen) -> int:
 
 
 async def doctor(settings: Settings, args: Namespace, screen: Screen) -> int:
-    """Check every part for real. The exit code is 1 if anything loses quality."""
+    """Check every part for real, or look for secrets. The exit code is 1 if anything is not as it should be."""
+    if (args.redact or args.confirm) and not args.scan:
+        args.error("--redact and --confirm go with --scan")
+    if args.scan:
+        from memory_mcp.cli.scanning import scan  # noqa: PLC0415 - as below
+
+        return await scan(settings, args, screen)
     from memory_mcp.cli.doctor import examine  # noqa: PLC0415 - --help must not wait for the libraries behind it
 
     findings = await examine(settings, args.environ)

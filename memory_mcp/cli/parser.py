@@ -3,9 +3,11 @@
 from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import NoReturn
 
 from memory_mcp.cli import capturing, commands, forgetting, hooks, housekeeping, placing, sessions, tending
 from memory_mcp.cli.hosts import HOSTS, PREFERENCES
+from memory_mcp.cli.terminal import harmless
 from memory_mcp.models import Kind, Outcome, Source
 from memory_mcp.release import installed_version
 
@@ -31,9 +33,16 @@ SPOKEN = [source for source in SOURCES if source != Source.HOOK]
 """A person at a shell is no hook, and what hooks say is trusted."""
 
 
+class _Parser(ArgumentParser):
+    """Refuses wrong usage without repeating a secret: argparse quotes the argument it does not take."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(harmless(message))
+
+
 def build_parser() -> ArgumentParser:
     """Make the parser. `run` is the function of the verb; `opens` says whether it needs the memory open."""
-    parser = ArgumentParser(
+    parser = _Parser(
         "memory-mcp",
         usage="memory-mcp [options] [VERB ...]",
         description=ABOUT,
@@ -185,6 +194,12 @@ def _forgotten(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--limit", type=int, default=100, help="how many at most (100)")
     parser.add_argument("--after", type=int, default=0, metavar="NUMBER", help="go on after this one")
+
+
+def _doctor(parser: ArgumentParser) -> None:
+    parser.add_argument("--scan", action="store_true", help="only look for keys and passwords in what is kept")
+    parser.add_argument("--redact", action="store_true", help="with --scan: take them out of texts for good")
+    parser.add_argument("--confirm", default="", metavar="HANDLE", help="go on with exactly what a scan showed")
 
 
 def _install(parser: ArgumentParser) -> None:
@@ -371,7 +386,7 @@ VERBS: dict[str, Verb] = {
         namespace=GIVEN,
         opens=False,
     ),
-    "doctor": Verb(housekeeping.doctor, "check every part for real", "--json", opens=False),
+    "doctor": Verb(housekeeping.doctor, "check every part for real", "--scan", _doctor, opens=False),
     "demo": Verb(housekeeping.demo, "show the main job on a temporary file", opens=False, apart=True),
     "install": Verb(
         placing.install,

@@ -34,7 +34,7 @@ class Screen:
     def note(self, text: str) -> None:
         """Make a remark, if there is one, where it cannot be taken for the answer."""
         if text:
-            print(visible(text), file=self.err)
+            print(visible(harmless(text)), file=self.err)
 
     def read(self) -> str:
         """Read all of the input. Raises `InvalidInput`."""
@@ -82,6 +82,13 @@ class Screen:
 def counted(count: int, one: str, many: str) -> str:
     """Write a number and its noun, as in '1 memory' and '2 memories'."""
     return f"{count} {one if count == 1 else many}"
+
+
+def harmless(text: str) -> str:
+    """Take secrets out of a remark or an error, which may repeat an argument and ends in logs."""
+    from memory_mcp.redaction import redact  # noqa: PLC0415 - most commands have nothing to remark
+
+    return redact(text)[0]
 
 
 def visible(text: str) -> str:

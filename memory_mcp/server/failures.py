@@ -24,6 +24,14 @@ UNEXPECTED = "Internal error in {name}; the log on stderr says where."
 UNCERTAIN = "It is not known whether anything was saved: recall to see."
 
 
+class HarmlessFormatter(logging.Formatter):
+    """Writes what is logged, ours and the libraries', without secrets."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write one record."""
+        return _safe(super().format(record))
+
+
 def of_tool(name: str, error: Exception) -> ToolError:
     """Word the failure of a tool. The SDK would hide the text of any error but its own, and prefix that."""
     cause = _cause(error)
@@ -32,14 +40,15 @@ def of_tool(name: str, error: Exception) -> ToolError:
     if isinstance(cause, ValidationError) and type(error) is ToolError:
         return ToolError(_told(name, explain(cause)))
     if type(cause) is ToolError:
-        return cause
+        return ToolError(_safe(str(cause)))
     report(cause, name)
     return ToolError(" ".join([UNEXPECTED.format(name=name), *([UNCERTAIN] if name in UNTOUCHED else [])]))
 
 
 def of_resource(error: MemoryMcpError) -> ResourceError:
     """Word the failure of a resource; the SDK answers -32602 for one that does not exist."""
-    return ResourceNotFoundError(str(error)) if isinstance(error, NotFound) else ResourceError(str(error))
+    told = _safe(str(error))
+    return ResourceNotFoundError(told) if isinstance(error, NotFound) else ResourceError(told)
 
 
 def of_request(method: str, error: Exception) -> MCPError:
@@ -52,7 +61,8 @@ def of_prompt(name: str, error: Exception) -> MCPError:
     """Word the failure of a prompt."""
     cause = _cause(error)
     if isinstance(cause, MemoryMcpError):
-        return MCPError(INVALID_PARAMS if isinstance(cause, InvalidInput | NotFound) else INTERNAL_ERROR, str(cause))
+        code = INVALID_PARAMS if isinstance(cause, InvalidInput | NotFound) else INTERNAL_ERROR
+        return MCPError(code, _safe(str(cause)))
     report(cause, name)
     return MCPError(INTERNAL_ERROR, UNEXPECTED.format(name=name))
 
@@ -73,4 +83,11 @@ def _cause(error: BaseException) -> BaseException:
 def _told(name: str, text: str) -> str:
     # Many errors say themselves that nothing was saved; the others must not leave it open.
     untouched = UNTOUCHED.get(name, "")
-    return text if "othing was" in text else f"{text} {untouched}".strip()
+    return _safe(text if "othing was" in text else f"{text} {untouched}".strip())
+
+
+def _safe(text: str) -> str:
+    """Take secrets out of an error: it may repeat the beginning of an argument, and hosts log what comes back."""
+    from memory_mcp.redaction import redact  # noqa: PLC0415 - the handshake must not wait for what only failures need
+
+    return redact(text)[0]

@@ -225,7 +225,9 @@ def build_server(settings: Settings, problem: MemoryMcpError | None = None) -> M
 
 def serve(settings: Settings, wire: Wire, problem: MemoryMcpError | None = None) -> None:
     """Serve one host on `wire` until it leaves. Only stderr is logged to, and never what is remembered."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    stderr = logging.StreamHandler(sys.stderr)
+    stderr.setFormatter(failures.HarmlessFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[stderr])
     # Only ours: the lower levels of the libraries quote messages and arguments.
     logging.getLogger("memory_mcp").setLevel(settings.log.upper())
     server = build_server(settings, problem)

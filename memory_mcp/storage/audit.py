@@ -14,6 +14,9 @@ FORGET, EXPIRE = "forget", "expire"
 
 ARCHIVE, RESTORE = "archive", "restore"
 
+REDACT = "redact"
+"""The verb of taking secrets out of what was kept."""
+
 BACKGROUND = "background"
 """The door of what nobody asked for."""
 

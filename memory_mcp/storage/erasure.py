@@ -12,11 +12,7 @@ from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.listing import versions
 from memory_mcp.storage.memories import ids_of
 from memory_mcp.storage.traces import Traces, traces_of
-from memory_mcp.storage.words import remove_words
-
-REWRITE = (1 << 63) - 1
-"""Row of a word that comes and goes so that FTS5 writes its last segment anew: separators in it keep the beginnings
-of erased terms even after secure-delete and 'optimize' (docs/decisions.md, Erasure: 13 of 3,000)."""
+from memory_mcp.storage.words import remove_words, rewrite_last_words
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
         block(connection, gone, act.now, asked=verb == FORGET)
         _hand_over_facts(connection, gone)
         _delete(connection, gone)
-        _rewrite_words(connection)
+        rewrite_last_words(connection)
         record(connection, verb, names, act)
         connection.execute("insert or replace into setting (name, value) values ('erasure', :token)", {"token": token})
     return erased
@@ -212,10 +208,3 @@ def _delete(connection: Connection, gone: Collection[int]) -> None:
           and not exists (select 1 from session where session.namespace = namespace.number)
         """
     )
-
-
-def _rewrite_words(connection: Connection) -> None:
-    values = {"row": REWRITE, "tokens": "zz"}
-    connection.execute("insert into fulltext (rowid, tokens) values (:row, :tokens)", values)
-    connection.execute("insert into fulltext (fulltext) values ('optimize')")
-    connection.execute("insert into fulltext (fulltext, rowid, tokens) values ('delete', :row, :tokens)", values)

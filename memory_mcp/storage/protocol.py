@@ -18,7 +18,10 @@ from memory_mcp.storage.values import (
     Page,
     Probe,
     Reading,
+    Rewriting,
+    Rewritten,
     Sentences,
+    StoredText,
     Vectors,
     Written,
 )
@@ -188,6 +191,20 @@ class Store(Protocol):
         Older versions go too; episodes that lose a source go if they are history, else they are marked. Without
         `cascade` exactly these memories go, as when their time is up: a fact outlives the turn it came from. Verified
         by a scan of the file (`Forgotten.verification`).
+        """
+        ...
+
+    async def texts(self, after: int, limit: int) -> tuple[list[StoredText], int]:
+        """The texts of the next memories, in every state, and from the first (0) those that are of no memory.
+
+        Gives the number after which to go on, 0 at the end.
+        """
+        ...
+
+    async def rewrite(self, changes: Sequence[Rewriting], *, now: datetime, door: str) -> Rewritten:
+        """Replace texts, so that nothing is left of the old ones, verified like a forget.
+
+        Words and digest are made anew; the vectors are still to be made. What is gone, or another text by now, stays.
         """
         ...
 

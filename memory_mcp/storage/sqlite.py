@@ -21,6 +21,7 @@ from memory_mcp.storage import (
     place,
     relevance,
     revising,
+    rewriting,
     spending,
     upkeep,
     vectors,
@@ -40,7 +41,10 @@ from memory_mcp.storage.values import (
     Page,
     Probe,
     Reading,
+    Rewriting,
+    Rewritten,
     Sentences,
+    StoredText,
     Vectors,
     Written,
 )
@@ -213,6 +217,15 @@ class SqliteStore:
     ) -> Forgotten:
         """Erase memories and verify it."""
         return await self._eraser.forget(ids, Act(door, to_ms(now)), cascade=cascade, expected=expected)
+
+    async def texts(self, after: int, limit: int) -> tuple[list[StoredText], int]:
+        """Read the texts of the next memories."""
+        return await self._database.read(rewriting.texts, after, limit)
+
+    async def rewrite(self, changes: Sequence[Rewriting], *, now: datetime, door: str) -> Rewritten:
+        """Replace texts and verify that the old ones are gone."""
+        erased = await self._database.write(rewriting.rewrite, changes, Act(door, to_ms(now)))
+        return Rewritten(erased.ids, *await self._eraser.follow_up(erased))
 
     async def blocks(self, limit: int, after: int = 0) -> list[Block]:
         """List what a person had us forget."""

@@ -26,6 +26,12 @@ class Traces:
     texts: tuple[str, ...] = ()
     vectors: tuple[tuple[bytes, bytes], ...] = ()
 
+    @classmethod
+    def of(cls, texts: Sequence[str], vectors: Sequence[tuple[bytes, bytes]]) -> "Traces":
+        """Collect what is long enough to be told from chance."""
+        telling = [text for text in dict.fromkeys(texts) if len(text.encode()) >= SHORTEST_BYTES]
+        return cls(tuple(telling), tuple(vectors))
+
     def sample(self, limit: int) -> "Traces":
         """Keep about so many, spread evenly: a scan takes time for each."""
         return Traces(_spread(self.texts, limit), _spread(self.vectors, limit // 4 + 1))
@@ -54,17 +60,21 @@ def traces_of(connection: Connection, gone: Collection[int]) -> Traces:
         """,
         rows,
     ).fetchall()
-    texts = [piece for (text,) in stored for piece in _pieces(text)]
+    texts = [piece for (text,) in stored for piece in pieces(text)]
     texts += [token for row in sorted(gone) for token in words_of(connection, row).split()]
-    vectors = connection.execute(
+    return Traces.of(texts, vectors_of(connection, gone))
+
+
+def vectors_of(connection: Connection, rows: Collection[int]) -> list[tuple[bytes, bytes]]:
+    """Collect the traces of the vectors of memories."""
+    found = connection.execute(
         """
         select bits, vector from vec_bits join vec_full using (sentence)
-        where memory in (select value from json_each(:gone))
+        where memory in (select value from json_each(:rows))
         """,
-        rows,
+        {"rows": json.dumps(sorted(rows))},
     ).fetchall()
-    long_enough = [text for text in dict.fromkeys(texts) if len(text.encode()) >= SHORTEST_BYTES]
-    return Traces(tuple(long_enough), tuple({bits: _middle(vector) for bits, vector in vectors}.items()))
+    return list({bits: _middle(vector) for bits, vector in found}.items())
 
 
 def without_living_texts(connection: Connection, traces: Traces, after: int) -> tuple[Traces, int]:
@@ -116,7 +126,7 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def _pieces(text: str) -> Iterator[str]:
+def pieces(text: str) -> Iterator[str]:
     """Cut the beginning, the middle and the end out of a text."""
     last = max(len(text) - SLICE_CHARACTERS, 0)
     for start in sorted({0, last // 2, last}):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
+from memory_mcp.answers import Verification
 from memory_mcp.models import Action, Filter, Memory, ModelIdentity
 
 if TYPE_CHECKING:
@@ -104,6 +105,38 @@ class Block:
     session_id: str = ""
     message_id: str = ""
     memory_id: str = ""
+
+
+@dataclass(frozen=True)
+class StoredText:
+    """A text as it stands in the file. `field` says what it is to the memory; `memory_id` is '' if it is of none."""
+
+    memory_id: str
+    field: str
+    text: str
+
+
+TextField = Literal["content", "title", "trigger", "lessons"]
+"""What of a memory can be replaced: texts, not names."""
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """A text that is to take the place of another; of the lessons, one."""
+
+    memory_id: str
+    field: TextField
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """Which memories got another text, and whether nothing is left of the old one, as `Forgotten` says it."""
+
+    ids: tuple[str, ...]
+    verification: Verification = "clean"
+    detail: str = ""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,18 @@ def remove_words(connection: Connection, row: int) -> None:
     )
 
 
+def rewrite_last_words(connection: Connection) -> None:
+    """Let FTS5 write its last segment anew, after words were removed, by one that comes and goes.
+
+    Separators in it keep the beginnings of erased terms even after secure-delete and 'optimize' (docs/decisions.md,
+    Erasure: 13 of 3,000).
+    """
+    values = {"row": (1 << 63) - 1, "tokens": "zz"}
+    connection.execute("insert into fulltext (rowid, tokens) values (:row, :tokens)", values)
+    connection.execute("insert into fulltext (fulltext) values ('optimize')")
+    connection.execute("insert into fulltext (fulltext, rowid, tokens) values ('delete', :row, :tokens)", values)
+
+
 def rebuild_words(connection: Connection) -> None:
     """Drop all words and index every memory again."""
     connection.execute("insert into fulltext (fulltext) values ('delete-all')")
