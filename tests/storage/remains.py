@@ -11,9 +11,9 @@ from memory_mcp.storage.search import quantise, sign_bits
 ENGLISH = "The quixotic zanzibarian password is Xylotomous-7712 and nobody else may know it"
 JAPANESE = "秘密の合言葉は紫陽花と向日葵で、誰にも教えてはいけません"
 
+CLEAN = "The file was searched: nothing of it is left."
 SEARCHED = (
-    "The file was searched: nothing of it is left."
-    " Out of reach: snapshots and backups that others made, and the host's own record of the conversation."
+    f"{CLEAN} Out of reach: snapshots and backups that others made, and the host's own record of the conversation."
 )
 
 LOOK = """

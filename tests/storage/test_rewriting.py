@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from drafts import NOW, draft, episode, found_by, healthy, turn, vectors, write
 from files import KNOWN
-from remains import SEARCHED, remains, traces
+from remains import CLEAN, remains, traces
 
 from memory_mcp.models import Action, State
 from memory_mcp.storage import SqliteStore, driver, memories, open_store, schema
@@ -49,7 +49,7 @@ async def test_nothing_is_left_of_a_text_that_was_replaced(store: SqliteStore, p
     looked_for = [*pieces, *traces(901, 902)]
     assert remains(path, *looked_for) >= len(looked_for)
     written = await rewrite(store, memory_id, old, new)
-    assert (written.ids, written.verification, written.detail) == ((memory_id,), "clean", SEARCHED)
+    assert (written.ids, written.verification, written.detail) == ((memory_id,), "clean", CLEAN)
     assert remains(path, *looked_for) == 0
     assert [one.content for one in await store.get([memory_id])] == [new]
     assert await healthy(store)
