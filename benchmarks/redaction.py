@@ -2,11 +2,11 @@
 
 Both lists were written before the rules were changed; every second text is held out: the rules were not fitted to it.
 Found is a secret of which no telling piece is left. Precision is that of these lists, in which a third of the texts
-holds a secret; among people's own texts far fewer do.
+holds a secret; among people's own texts far fewer do. Keys are made up: the rows about draws say what other ones bring.
 """
 
 from collections.abc import Callable, Sequence
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from measure import report, wilson
@@ -20,6 +20,7 @@ TEXTS = {
     "prose about passwords": "The password policy is unchanged, and the token bucket refills 100 per second. ",
     "prose with ids": "Commit 3f2a9c1b77de0011223344556677889900aabbcc fixed toolu_01A09q90qw90lq917835lq9. ",
 }
+DRAWS = 20
 LENGTH = 16_000
 """Characters of a content at most."""
 
@@ -41,8 +42,14 @@ def _share(name: str, count: int, of: int) -> dict[str, Any]:
     return {name: count / of, f"{name} 95 %": f"{low:.3f}-{high:.3f}"}
 
 
+def drawn(name: str, half: int) -> dict[str, Any]:
+    """Count what is found when the keys are drawn again and again; no interval, for the texts around them repeat."""
+    texts = [one for draw in range(1, DRAWS + 1) for one in halves(positives(draw))[half]]
+    return {"texts": name, "secrets": len(texts), "recall": 1 - len(missed(texts, redact)) / len(texts)}
+
+
 def timed(name: str, text: str) -> dict[str, Any]:
-    """Measure the best of a few redactions of a long text, in milliseconds for 1,000 characters."""
+    """Measure the best of a few redactions of a long text, in milliseconds of a processor for 1,000 characters."""
     long = (text * LENGTH)[:LENGTH]
     redact(long)
     best = min(_seconds(lambda: redact(long)) for _ in range(9))
@@ -50,9 +57,9 @@ def timed(name: str, text: str) -> dict[str, Any]:
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    begun = perf_counter()
+    begun = process_time()
     work()
-    return perf_counter() - begun
+    return process_time() - begun
 
 
 def main() -> None:
@@ -65,6 +72,8 @@ def main() -> None:
             judged("held out", *held_out),
             judged("fitted to", *fitted),
             judged("all", positives(), negatives()),
+            drawn(f"{DRAWS} draws, held out", 1),
+            drawn(f"{DRAWS} draws, fitted to", 0),
             *(judged(family, texts, ()) for family, texts in by_family.items()),
             *(timed(name, text) for name, text in TEXTS.items()),
         ],

@@ -87,8 +87,10 @@ def _joined(some: Rewritten, more: Rewritten) -> Rewritten:
 
 
 def _leaks(batch: Sequence[StoredText]) -> list[Leak]:
-    found = ((one, redact(one.text)[1]) for one in batch)
-    return [Leak(one.memory_id, one.field, tuple(dict.fromkeys(kinds))) for one, kinds in found if kinds]
+    kinds = {
+        text: tuple(dict.fromkeys(redact(text)[1])) for text in {one.text for one in batch}
+    }  # tags and names repeat
+    return [Leak(one.memory_id, one.field, kinds[one.text]) for one in batch if kinds[one.text]]
 
 
 def _rewritings(batch: Sequence[StoredText]) -> list[Rewriting]:

@@ -175,7 +175,7 @@ _FORMS = (
     _rule("azure key", r"(?:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
     _rule("aws key", r"(?i:aws|secret).{0,30}?[:=]\s*[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", _is_mixed),
     _rule("azure key", r"[?&]sig=(?P<secret>[\w%+/-]{40,}={0,2})"),
-    _rule("json web token", r"(?<![\w-])(?=[\w-]*?\beyJ)[\w-]{11,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
+    _rule("json web token", r"(?<![\w-])(?=[\w-]*?\beyJ)[\w-]{11,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?"),
     _rule("bearer token", r"\b(?i:bearer)\s+(?P<secret>[\w.~+/-]{16,}=*)", _is_key),
     _rule(
         "session cookie",

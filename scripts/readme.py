@@ -91,6 +91,13 @@ FIGURES = {
     "speed disk": ("what", "bytes on disk a memory, 10,000", "value", "bytes on disk, a memory of 120 characters"),
     "hooks": ("what", "capture, 10 new turns of 5 MB", "p95_ms", "capture by a hook at 50,000 memories, ms, 95 of 100"),
     "hooks start": ("what", "context, session start", "p95_ms", "briefing by a hook at 50,000 memories, ms, 95 of 100"),
+    "redaction": ("texts", "held out", "recall", "secrets that are redacted, of 50 that the rules were not fitted to"),
+    "redaction all": (
+        "texts",
+        "all",
+        "precision",
+        "of what is redacted, secrets; on 100 texts with one and 200 without",
+    ),
     "faults": ("trial", "two write, one recalls", "lost", "lost of what two servers stored together"),
     "faults kill": ("trial", "kill -9", "lost", "lost of what killed servers had acknowledged"),
 }

@@ -86,6 +86,7 @@ SECRETS = [
     ("api key", '"client_secret": "{}"', made_up(30)),
     ("api key", "X-Api-Key: {}", made_up(32, HEX)),
     ("api key", "APIキーは{}です", made_up(20)),
+    ("json web token", "cut off: {}", "ey" + "J" + made_up(20) + "." + "ey" + "J" + made_up(20)),
     ("service key", "vault login {}", "hv" + "s." + made_up(90)),
     ("service key", "docker login, then {}", "dckr" + "_pat_" + made_up(27)),
     ("azure key", "the app's secret {}", "Qz7" + "8Q~" + made_up(34)),

@@ -77,7 +77,11 @@ def _for_a_person(words: Sequence[str]) -> int:
         _give_up_stdout()
         return DONE
     except OSError as error:
-        print("memory-mcp:", visible(f"{error.strerror}: {error.filename or 'input or output'}"), file=sys.stderr)
+        print(
+            "memory-mcp:",
+            visible(harmless(f"{error.strerror}: {error.filename or 'input or output'}")),
+            file=sys.stderr,
+        )
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

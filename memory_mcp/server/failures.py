@@ -29,7 +29,7 @@ class HarmlessFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write one record."""
-        return _safe(super().format(record))
+        return harmless(super().format(record))
 
 
 def of_tool(name: str, error: Exception) -> ToolError:
@@ -40,14 +40,14 @@ def of_tool(name: str, error: Exception) -> ToolError:
     if isinstance(cause, ValidationError) and type(error) is ToolError:
         return ToolError(_told(name, explain(cause)))
     if type(cause) is ToolError:
-        return ToolError(_safe(str(cause)))
+        return ToolError(harmless(str(cause)))
     report(cause, name)
     return ToolError(" ".join([UNEXPECTED.format(name=name), *([UNCERTAIN] if name in UNTOUCHED else [])]))
 
 
 def of_resource(error: MemoryMcpError) -> ResourceError:
     """Word the failure of a resource; the SDK answers -32602 for one that does not exist."""
-    told = _safe(str(error))
+    told = harmless(str(error))
     return ResourceNotFoundError(told) if isinstance(error, NotFound) else ResourceError(told)
 
 
@@ -62,7 +62,7 @@ def of_prompt(name: str, error: Exception) -> MCPError:
     cause = _cause(error)
     if isinstance(cause, MemoryMcpError):
         code = INVALID_PARAMS if isinstance(cause, InvalidInput | NotFound) else INTERNAL_ERROR
-        return MCPError(code, _safe(str(cause)))
+        return MCPError(code, harmless(str(cause)))
     report(cause, name)
     return MCPError(INTERNAL_ERROR, UNEXPECTED.format(name=name))
 
@@ -83,10 +83,10 @@ def _cause(error: BaseException) -> BaseException:
 def _told(name: str, text: str) -> str:
     # Many errors say themselves that nothing was saved; the others must not leave it open.
     untouched = UNTOUCHED.get(name, "")
-    return _safe(text if "othing was" in text else f"{text} {untouched}".strip())
+    return harmless(text if "othing was" in text else f"{text} {untouched}".strip())
 
 
-def _safe(text: str) -> str:
+def harmless(text: str) -> str:
     """Take secrets out of an error: it may repeat the beginning of an argument, and hosts log what comes back."""
     from memory_mcp.redaction import redact  # noqa: PLC0415 - the handshake must not wait for what only failures need
 

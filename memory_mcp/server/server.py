@@ -121,7 +121,7 @@ class MemoryServer(MCPServer[Desk]):
         """Call a tool; every failure is a `ToolError` in our words."""
         tool = self.tools.get(name)
         if tool is None:
-            raise ToolError(f"No tool {name[:40]!r}. There are: {', '.join(self.tools)}.")
+            raise ToolError(failures.harmless(f"No tool {name[:40]!r}. There are: {', '.join(self.tools)}."))
         at_hand = context or Context(mcp_server=self, subscriptions=self.desk.notices.bus)
         try:
             return await tool.run(prepare(name, arguments, tool.parameters), at_hand, convert_result=True)
@@ -168,7 +168,7 @@ class MemoryServer(MCPServer[Desk]):
         prompt = self._prompt_manager.get_prompt(name)
         if prompt is None:
             known = ", ".join(one.name for one in self._prompt_manager.list_prompts())
-            raise MCPError(INVALID_PARAMS, f"No prompt {name[:40]!r}. There are: {known}.")
+            raise MCPError(INVALID_PARAMS, failures.harmless(f"No prompt {name[:40]!r}. There are: {known}."))
         takes = {one.name: bool(one.required) for one in prompt.arguments or []}
         given = arguments or {}
         missing = [argument for argument, required in takes.items() if required and argument not in given]
