@@ -129,3 +129,42 @@ class Stats:
     model: str = ""
     oldest: datetime | None = None
     newest: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Exported:
+    """How much was exported. `damaged` rows made no sense and were left out."""
+
+    memories: int
+    others: int = 0
+    damaged: int = 0
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A line of an export that did not come in, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class BroughtIn:
+    """What became of the memories of an export: imported, known already, forgotten here on request, past their time.
+
+    `skipped` are the lines that could not be used, the first of `skipped_in_all`; `others` counts what came in besides
+    memories, `trusted` those of the imported that may be shown unasked, `brought_back` those that had been forgotten
+    here; `missing` counts what the file said to hold and did not.
+    """
+
+    imported: int = 0
+    known: int = 0
+    forgotten: int = 0
+    expired: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    skipped_in_all: int = 0
+    others: int = 0
+    trusted: int = 0
+    brought_back: int = 0
+    missing: int = 0
+    notices: tuple[str, ...] = ()

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from typing import IO
 
-from memory_mcp import consolidation, dates, privacy, relevance, requests, selection
-from memory_mcp.answers import Forgotten, Preview, Recall, Stats, Stored, Summarized
+from memory_mcp import consolidation, dates, portability, privacy, relevance, requests, selection
+from memory_mcp.answers import BroughtIn, Exported, Forgotten, Preview, Recall, Stats, Stored, Summarized
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.consolidation import Proposal, Proposals
 from memory_mcp.context import room
@@ -30,6 +31,7 @@ from memory_mcp.models import (
     State,
     Trust,
 )
+from memory_mcp.portability import Manner
 from memory_mcp.relevance import Review
 from memory_mcp.selection import Chosen
 from memory_mcp.sessions import Attempt, Imported, Sessions
@@ -270,6 +272,16 @@ class MemoryService:
 
     def _near(self, namespace: str) -> Filter:
         return requests.where(Query(namespace=namespace), self.settings, self.zone, self.now())
+
+    # ---- to other files and from them ------------------------------------------------------------------------
+
+    async def export(self, write: Callable[[str], object]) -> Exported:
+        """Write everything that is kept, as lines of JSON; see `portability.export`."""
+        return await portability.export(self.db, write, self.now())
+
+    async def bring_in(self, source: IO[bytes], manner: Manner) -> BroughtIn:
+        """Take an export in; see `portability.bring_in`. Vectors are made later, by `embed_pending`."""
+        return await portability.bring_in(self.db, source, manner, now=self.now, door=self.door)
 
     # ---- upkeep ------------------------------------------------------------------------------------------------
 

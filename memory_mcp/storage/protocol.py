@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from memory_mcp.answers import Forgotten, Stats
 from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision, State
+from memory_mcp.storage.carried import Inlet, Outlet
 from memory_mcp.storage.values import (
     Block,
     Captured,
@@ -205,6 +207,22 @@ class Store(Protocol):
 
     async def was_forgotten_in(self, session_id: str, namespace: str) -> bool:
         """Whether a person had us forget something of a session."""
+        ...
+
+    async def export(self, outlet: Outlet) -> int:
+        """Hand everything to an outlet, in one state of the file, and write nothing; returns how much was damaged."""
+        ...
+
+    def importing(self, *, brings_back: bool, door: str) -> AbstractAsyncContextManager[Inlet]:
+        """Open a way in for an export. Memories keep their ids; what is known stays as it is.
+
+        What was forgotten on request stays away unless `brings_back`, and what is past its time does in any case.
+        What collides with something of before the import comes into the history, in order, or is skipped.
+        """
+        ...
+
+    def rehearsing(self, *, brings_back: bool) -> AbstractAsyncContextManager[Inlet]:
+        """The same, without keeping anything: it says exactly what would become of each record."""
         ...
 
     async def finish_erasure(self) -> str:

@@ -1,7 +1,8 @@
 """The store that keeps memories in one SQLite file."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from memory_mcp.storage import (
     memories,
     pending,
     place,
+    porting,
     relevance,
     revising,
     spending,
@@ -27,9 +29,11 @@ from memory_mcp.storage import (
     words,
 )
 from memory_mcp.storage.audit import Act
+from memory_mcp.storage.carried import Fate, Inlet, Outlet, Record
 from memory_mcp.storage.database import Database, open_database, open_in_haste
 from memory_mcp.storage.eraser import Eraser
 from memory_mcp.storage.filters import to_ms
+from memory_mcp.storage.taking_in import Into, newest_row, take_in
 from memory_mcp.storage.values import (
     Block,
     Captured,
@@ -234,6 +238,28 @@ class SqliteStore:
         """Say whether something of a session was forgotten."""
         return await self._database.read(blocking.touches, session_id, namespace)
 
+    async def export(self, outlet: Outlet) -> int:
+        """Read everything out."""
+        return await self._database.read(porting.carry_out, outlet)
+
+    @asynccontextmanager
+    async def importing(self, *, brings_back: bool, door: str) -> AsyncGenerator[Inlet]:
+        """Take an export in."""
+        into = Into(await self._database.read(newest_row), brings_back)
+        yield _Import(self._database, into, lambda: Act(door, to_ms(self._now())))
+
+    @asynccontextmanager
+    async def rehearsing(self, *, brings_back: bool) -> AsyncGenerator[Inlet]:
+        """Take an export in, into a copy in memory."""
+        from memory_mcp.storage.rehearsing import Rehearsal, copy_of  # noqa: PLC0415 - a hook rehearses nothing
+
+        copy = await self._database.read(copy_of)
+        rehearsal = Rehearsal(copy, Into(newest_row(copy), brings_back), Act("", to_ms(self._now())))
+        try:
+            yield rehearsal
+        finally:
+            rehearsal.close()
+
     async def finish_erasure(self) -> str:
         """Go on with an erasure that could not be verified."""
         return await self._eraser.finish()
@@ -346,6 +372,19 @@ class SqliteStore:
         await self._database.close()
         if self._stemmer:
             self._stemmer.close()
+
+
+@dataclass(frozen=True)
+class _Import:
+    """Takes records of an export into the file."""
+
+    database: Database
+    into: Into
+    act: Callable[[], Act]
+
+    async def put(self, records: Sequence[Record]) -> list[Fate]:
+        """Take records in, in one transaction."""
+        return await self.database.write(take_in, records, self.into, self.act())
 
 
 async def open_store(
