@@ -36,15 +36,15 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def open_memory(
-    settings: Settings, *, door: str = "mcp", now: Callable[[], datetime] = utc_now
+    settings: Settings, *, door: str = "mcp", now: Callable[[], datetime] = utc_now, reads_only: bool = False
 ) -> AsyncGenerator[MemoryService]:
     """Open the file, begin to load the model, and close both at the end.
 
     A server (door 'mcp' or 'web') does not wait for the model and looks after the file in the background; a shell
-    command waits and leaves; a hook, which a host waits for, only reads, by words, what is there. Raises
-    `StoreUnavailable` and its kinds.
+    command waits and leaves; a hook, which a host waits for, only reads, by words, what is there, and so does what
+    `reads_only`. Raises `StoreUnavailable` and its kinds.
     """
-    serves, glances = door in {"mcp", "web"}, door == "hook"
+    serves, glances = door in {"mcp", "web"}, reads_only or door == "hook"
     store = await open_store(settings.db, key=settings.encryption_key(), now=now, reads_only=glances)
     embeddings = Embeddings(load_embedder("none" if glances else settings.model))
     meaning = Meaning(store, embeddings, patient=not serves)

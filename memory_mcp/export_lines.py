@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Any, NamedTuple, cast
@@ -102,8 +102,8 @@ class Numbered(NamedTuple):
     problem: str = ""
 
 
-def lines(source: IO[bytes]) -> Iterator[Numbered]:
-    """Read lines of UTF-8 or UTF-16, a bounded piece at a time. `source` must be buffered, so that it can be peeked."""
+def lines(source: IO[bytes]) -> Generator[Numbered]:
+    """Read lines of UTF-8 or UTF-16, a bounded piece at a time. `source` is buffered, and outlives this."""
     head = cast("io.BufferedReader", source).peek(2)[:2]
     wide = head in (b"\xff\xfe", b"\xfe\xff")
     text = io.TextIOWrapper(
@@ -111,26 +111,34 @@ def lines(source: IO[bytes]) -> Iterator[Numbered]:
         "utf-16" if wide else "utf-8-sig",
         errors="surrogatepass" if wide else "surrogateescape",
     )
-    number = 0
     try:
-        while line := text.readline(MAX_LINE + 1):
-            number += 1
-            problem = _problem(line, text)
-            if problem or line.strip():
-                yield Numbered(number, "" if problem else line, problem)
-    except UnicodeDecodeError:
-        yield Numbered(number + 1, "", "it is cut off, or no UTF-16 text; nothing was read from here on")
+        yield from _numbered(text)
     finally:
         text.detach()
 
 
-def _problem(line: str, text: io.TextIOWrapper) -> str:
-    """Say why a line cannot be read at all; the rest of one that is too long is passed over."""
-    if len(line) > MAX_LINE:
-        while line and not line.endswith("\n"):
-            line = text.readline(MAX_LINE)
-        return f"it is longer than {MAX_LINE:,} characters"
-    return "it is not valid text" if _SURROGATE.search(line) else ""
+def _numbered(text: io.TextIOWrapper) -> Iterator[Numbered]:
+    number = 0
+    try:
+        while line := text.readline(MAX_LINE + 1):
+            number += 1
+            if len(line) > MAX_LINE:
+                yield Numbered(number, "", f"it is longer than {MAX_LINE:,} characters")
+                if number == 1:
+                    return  # it is no export, and may have no end
+                _pass_over(line, text)
+            elif _SURROGATE.search(line):
+                yield Numbered(number, "", "it is not valid text")
+            elif line.strip():
+                yield Numbered(number, line)
+    except UnicodeDecodeError:
+        yield Numbered(number + 1, "", "it is cut off, or not valid text; nothing was read from here on")
+
+
+def _pass_over(line: str, text: io.TextIOWrapper) -> None:
+    """Read on to where the next line begins."""
+    while line and not line.endswith("\n"):
+        line = text.readline(MAX_LINE)
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import IO, NamedTuple
@@ -15,7 +16,7 @@ from memory_mcp.errors import InvalidInput
 from memory_mcp.export_lines import Header, Numbered
 from memory_mcp.models import Trust
 from memory_mcp.release import DISTRIBUTION, installed_version
-from memory_mcp.storage.carried import CarriedBlock, CarriedMemory, Fate, Record
+from memory_mcp.storage.carried import CarriedBlock, CarriedMemory, Fate, Inlet, Record
 from memory_mcp.storage.protocol import Store
 
 BATCH, BATCH_CHARACTERS = 500, 4_000_000
@@ -84,22 +85,27 @@ async def bring_in(
 
     Raises `InvalidInput` when it is no export, or one of a newer version; then nothing was saved.
     """
-    reader = _Reader(export_lines.lines(source), manner, now)
-    header = await to_thread.run_sync(reader.begin)
-    tally = _Tally(header.memories)
-    way = (
-        db.rehearsing(brings_back=manner.brings_back)
-        if manner.dry_run
-        else db.importing(brings_back=manner.brings_back, door=door)
-    )
-    async with way as inlet:
-        while batch := await to_thread.run_sync(reader.batch):
-            sound = [read for read in batch if isinstance(read.found, Admitted)]
-            records = [read.found.record for read in sound if isinstance(read.found, Admitted)]
-            fates = dict(zip((read.line for read in sound), await inlet.put(records), strict=True))
-            for read in batch:
-                tally.count(read, fates.get(read.line))
+    with closing(export_lines.lines(source)) as lines:
+        reader = _Reader(lines, manner, now)
+        header = await to_thread.run_sync(reader.begin)
+        tally = _Tally(header.memories)
+        way = (
+            db.rehearsing(brings_back=manner.brings_back)
+            if manner.dry_run
+            else db.importing(brings_back=manner.brings_back, door=door)
+        )
+        async with way as inlet:
+            while batch := await to_thread.run_sync(reader.batch):
+                await _put(batch, inlet, tally)
     return tally.report()
+
+
+async def _put(batch: Sequence["_Read"], inlet: Inlet, tally: "_Tally") -> None:
+    """Hand on what is sound of a batch, and count what became of every line."""
+    sound = {read.line: read.found.record for read in batch if isinstance(read.found, Admitted)}
+    fates = dict(zip(sound, await inlet.put(list(sound.values())), strict=True))
+    for read in batch:
+        tally.count(read, fates.get(read.line))
 
 
 class _Read(NamedTuple):

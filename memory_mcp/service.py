@@ -14,7 +14,7 @@ from memory_mcp.embedding import Embeddings
 from memory_mcp.errors import NotFound, StoreUnavailable
 from memory_mcp.finding import Finder
 from memory_mcp.likeness import near
-from memory_mcp.maintenance import Maintenance, Upkeep
+from memory_mcp.maintenance import Maintenance, Upkeep, nobody
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import (
     Conversation,
@@ -294,9 +294,9 @@ class MemoryService:
         """Do all that is due, and say what was done; with `dry_run` only say what would be. Raises `Conflict`."""
         return await (self.maintenance.due() if dry_run else self.maintenance.run())
 
-    async def embed_pending(self, batch: int = 64) -> int:
-        """Make the vectors that are missing; returns how many memories got theirs."""
-        return await self.maintenance.embed_pending(batch)
+    async def embed_pending(self, batch: int = 64, told: Callable[[int], object] = nobody) -> int:
+        """Make the vectors that are missing; returns how many memories got theirs, and tells it after each batch."""
+        return await self.maintenance.embed_pending(batch, told)
 
     async def flush(self) -> None:
         """Write the counted recalls."""

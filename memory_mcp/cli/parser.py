@@ -4,7 +4,7 @@ from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from memory_mcp.cli import capturing, commands, hooks, housekeeping, placing, sessions, tending
+from memory_mcp.cli import capturing, commands, hooks, housekeeping, placing, porting, sessions, tending
 from memory_mcp.cli.hosts import HOSTS, PREFERENCES
 from memory_mcp.models import Kind, Outcome, Source
 from memory_mcp.release import installed_version
@@ -122,6 +122,24 @@ def _import_conversation(parser: ArgumentParser) -> None:
     parser.add_argument("--session", default="", metavar="ID", help="what to call the conversation (the file's name)")
     parser.add_argument("--untrusted", action="store_true", help="others wrote it: never show it unasked")
     parser.add_argument("--dry-run", action="store_true", help="say what would be kept, and keep nothing")
+
+
+def _export(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="?", default=porting.STREAM, metavar="FILE", help="where to; - or nothing: standard output"
+    )
+    parser.add_argument("--force", action="store_true", help="replace a file that is there already")
+
+
+def _import(parser: ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="what export wrote; - reads it from standard input")
+    parser.add_argument(
+        "--untrusted",
+        action="store_true",
+        help="others wrote it: nothing of it is shown unasked. Without this, it is trusted as far as the file says",
+    )
+    parser.add_argument("--include-forgotten", action="store_true", help="also what was forgotten here on request")
+    parser.add_argument("--dry-run", action="store_true", help="say what would come in, and change nothing")
 
 
 def _consolidate(parser: ArgumentParser) -> None:
@@ -337,6 +355,22 @@ VERBS: dict[str, Verb] = {
         _selection,
         "[ID...]",
         EXACTLY,
+    ),
+    "export": Verb(
+        porting.export,
+        "write all that is kept as lines of JSON, for another machine or for safety: nobody else can read the file;"
+        " vectors are left out and made anew, and places that were forgotten stay so",
+        "memories.jsonl",
+        _export,
+        "[FILE]",
+        opens=False,
+    ),
+    "import": Verb(
+        porting.import_files,
+        "take in what export wrote, each memory once and under its own id; again is harmless",
+        "memories.jsonl --dry-run",
+        _import,
+        "FILE...",
     ),
     "stats": Verb(commands.stats, "count what is kept", "--json"),
     "capture": Verb(
