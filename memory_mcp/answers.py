@@ -113,6 +113,30 @@ class Forgotten:
 
 
 @dataclass(frozen=True)
+class Holdings:
+    """All that would go if everything were erased: the memory file, and what we made beside it."""
+
+    path: str
+    memories: int
+    by_kind: dict[str, int]
+    beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wiped:
+    """What became of everything. `removed` are files that are gone, `stuck` sentences about those that are not.
+
+    `verification` and `detail` are as in `Forgotten`.
+    """
+
+    memories: int
+    verification: Verification
+    detail: str
+    removed: tuple[str, ...] = ()
+    stuck: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Stats:
     """Counts and sizes, for people and for `memory://stats`."""
 

@@ -6,7 +6,18 @@ from datetime import datetime, tzinfo
 from typing import IO
 
 from memory_mcp import consolidation, dates, portability, privacy, relevance, requests, selection
-from memory_mcp.answers import BroughtIn, Exported, Forgotten, Preview, Recall, Stats, Stored, Summarized
+from memory_mcp.answers import (
+    BroughtIn,
+    Exported,
+    Forgotten,
+    Holdings,
+    Preview,
+    Recall,
+    Stats,
+    Stored,
+    Summarized,
+    Wiped,
+)
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.consolidation import Proposal, Proposals
 from memory_mcp.context import room
@@ -178,6 +189,25 @@ class MemoryService:
             return Chosen(ids, missing, expected)
         sample = await self.db.get(ids[:SAMPLE])
         return Preview(len(ids), handle if ids else "", tuple(sample), tuple(ids), along)
+
+    async def holdings(self) -> Holdings:
+        """Say what `wipe` would erase."""
+        stats, beside = await self.db.stats(), await self.db.beside()
+        marker = self.settings.pause_marker
+        paused = [str(marker)] if marker.exists() else []
+        return Holdings(stats.path, stats.memories, stats.by_kind, (*beside, *paused))
+
+    async def wipe(self, expected: int) -> Wiped:
+        """Erase everything, if it is so many memories: also history, blocks, audit, backups and the pause marker.
+
+        What is left is an empty file. Raises `Conflict` (nothing was erased), `StoreUnavailable`.
+        """
+        wiped = await self.db.wipe(expected, door=self.door)
+        marker = self.settings.pause_marker
+        if marker.exists():
+            marker.unlink(missing_ok=True)
+            wiped = replace(wiped, removed=(*wiped.removed, str(marker)))
+        return wiped
 
     # ---- tend --------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from memory_mcp.cli import capturing, commands, hooks, housekeeping, placing, porting, sessions, tending
+from memory_mcp.cli import capturing, commands, hooks, housekeeping, placing, porting, sessions, tending, wiping
 from memory_mcp.cli.hosts import HOSTS, PREFERENCES
 from memory_mcp.models import Kind, Outcome, Source
 from memory_mcp.release import installed_version
@@ -197,6 +197,12 @@ def _selection(parser: ArgumentParser) -> None:
     parser.add_argument("--confirm", default="", metavar="HANDLE", help="go on with exactly what a preview showed")
 
 
+def _wipe(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--confirm", type=int, metavar="COUNT", help="the number of memories that go; a person is asked to type it"
+    )
+
+
 def _install(parser: ArgumentParser) -> None:
     block = parser.add_mutually_exclusive_group()
     block.add_argument("host", nargs="?", metavar="HOST", choices=list(HOSTS), help=", ".join(HOSTS))
@@ -371,6 +377,14 @@ VERBS: dict[str, Verb] = {
         "memories.jsonl --dry-run",
         _import,
         "FILE...",
+    ),
+    "wipe": Verb(
+        wiping.wipe,
+        "erase everything for good: all memories, their history, what is noted of what was forgotten, the audit,"
+        " backups, the pause of capture and the file itself",
+        "--confirm 120",
+        _wipe,
+        opens=False,
     ),
     "stats": Verb(commands.stats, "count what is kept", "--json"),
     "capture": Verb(

@@ -25,11 +25,17 @@ class Act(NamedTuple):
     now: int
 
 
-def record(connection: Connection, verb: str, ids: Sequence[str], act: Act) -> None:
-    """Write down an act, in the transaction that does it."""
+def record(connection: Connection, verb: str, ids: Sequence[str], act: Act, *, count: int | None = None) -> None:
+    """Write down an act, in the transaction that does it. `count` is that of the ids where none is given."""
     connection.execute(
         "insert into audit (at, verb, door, count, ids) values (:at, :verb, :door, :count, :ids)",
-        {"at": act.now, "verb": verb, "door": act.door, "count": len(ids), "ids": json.dumps(list(ids[:IDS_KEPT]))},
+        {
+            "at": act.now,
+            "verb": verb,
+            "door": act.door,
+            "count": len(ids) if count is None else count,
+            "ids": json.dumps(list(ids[:IDS_KEPT])),
+        },
     )
 
 

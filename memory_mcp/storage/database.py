@@ -73,6 +73,8 @@ class Database:
         self._closed = False
         self._files = place.identities(path)
         self._lost = threading.Event()
+        if not path.exists():  # it was removed while it was being opened
+            self._lost.set()
 
     @property
     def is_lost(self) -> bool:

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from memory_mcp.answers import Forgotten, Stats
+from memory_mcp.answers import Forgotten, Stats, Wiped
 from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision, State
 from memory_mcp.storage.carried import Inlet, Outlet
 from memory_mcp.storage.values import (
@@ -182,6 +182,17 @@ class Store(Protocol):
         Older versions go too; episodes that lose a source go if they are history, else they are marked. Without
         `cascade` exactly these memories go, as when their time is up: a fact outlives the turn it came from. Verified
         by a scan of the file (`Forgotten.verification`).
+        """
+        ...
+
+    async def beside(self) -> list[str]:
+        """Name the files that we made beside this one: copies of what it held."""
+        ...
+
+    async def wipe(self, expected: int, *, door: str) -> Wiped:
+        """Erase everything, in place, with the copies beside it, and go on as a new file; whoever has it open may stay.
+
+        Raises `Conflict` unless it holds so many memories as expected; then nothing was erased.
         """
         ...
 

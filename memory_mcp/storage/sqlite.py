@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_mcp.answers import Forgotten, Stats
+from memory_mcp.answers import Forgotten, Stats, Wiped
 from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision, State
 from memory_mcp.storage import (
     audit,
@@ -23,6 +23,7 @@ from memory_mcp.storage import (
     porting,
     relevance,
     revising,
+    schema,
     spending,
     upkeep,
     vectors,
@@ -31,7 +32,6 @@ from memory_mcp.storage import (
 from memory_mcp.storage.audit import Act
 from memory_mcp.storage.carried import Fate, Inlet, Outlet, Record
 from memory_mcp.storage.database import Database, open_database, open_in_haste
-from memory_mcp.storage.eraser import Eraser
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.taking_in import Into, newest_row, take_in
 from memory_mcp.storage.values import (
@@ -48,6 +48,7 @@ from memory_mcp.storage.values import (
     Vectors,
     Written,
 )
+from memory_mcp.storage.wiping import Wiper
 
 if TYPE_CHECKING:
     from memory_mcp.storage import search
@@ -59,7 +60,7 @@ class SqliteStore:
     def __init__(self, database: Database, now: Callable[[], datetime], patience: timedelta) -> None:
         self._database = database
         self._now = now
-        self._eraser = Eraser(database, patience)
+        self._eraser = Wiper(database, patience)
         self._stemmer: search.Stemmer | None = None
 
     @property
@@ -213,6 +214,14 @@ class SqliteStore:
     ) -> Forgotten:
         """Erase memories and verify it."""
         return await self._eraser.forget(ids, Act(door, to_ms(now)), cascade=cascade, expected=expected)
+
+    async def beside(self) -> list[str]:
+        """Name the backups."""
+        return [str(copy) for copy in schema.backups(self._database.path)]
+
+    async def wipe(self, expected: int, *, door: str) -> Wiped:
+        """Erase everything and verify it."""
+        return await self._eraser.wipe(expected, Act(door, to_ms(self._now())))
 
     async def blocks(self, limit: int, after: int = 0) -> list[Block]:
         """List what a person had us forget."""
