@@ -113,6 +113,25 @@ class Forgotten:
 
 
 @dataclass(frozen=True)
+class AuditLine:
+    """One act: when, by which door (mcp, cli, web, hook, background), what, and on how many; `ids` are the first."""
+
+    at: datetime
+    door: str
+    verb: str
+    count: int
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AuditPage:
+    """One page of the audit, newest first; `next_cursor` is '' at the end."""
+
+    lines: tuple[AuditLine, ...]
+    next_cursor: str = ""
+
+
+@dataclass(frozen=True)
 class Holdings:
     """All that would go if everything were erased: the memory file, and what we made beside it."""
 

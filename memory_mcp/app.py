@@ -6,11 +6,12 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from memory_mcp import dates
+from memory_mcp import dates, maintenance
 from memory_mcp.budget import DailyBudget
 from memory_mcp.config import Settings
 from memory_mcp.embedding import Embeddings, load_embedder
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UPKEEP_EVERY = timedelta(seconds=30)
+
+AT_ONCE = 20
+"""Sessions that are summarized in one round of the upkeep."""
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +101,8 @@ def _upkeep(memory: MemoryService) -> Iterator[Coroutine[Any, Any, None]]:
     yield _repeat(memory.maintain)
     yield _catch_up(memory)
     if memory.settings.summarizer != "host":
-        yield _repeat(partial(memory.summarize_pending, only_due=True))
+        sessions = replace(memory.sessions, door=maintenance.DOOR)
+        yield _repeat(partial(sessions.summarize_pending, AT_ONCE, only_due=True))
 
 
 async def _catch_up(memory: MemoryService) -> None:

@@ -7,6 +7,7 @@ from typing import IO
 
 from memory_mcp import consolidation, dates, portability, privacy, relevance, requests, selection
 from memory_mcp.answers import (
+    AuditPage,
     BroughtIn,
     Exported,
     Forgotten,
@@ -219,7 +220,7 @@ class MemoryService:
 
     async def rate(self, ids: Sequence[str], *, useful: bool) -> list[str]:
         """Say that recalled memories helped, or not. Returns the ids that exist."""
-        return await self.db.rate(requests.ids(ids), useful=useful, now=self.now())
+        return await self.db.rate(requests.ids(ids), useful=useful, now=self.now(), door=self.door)
 
     async def get(self, memory_id: str) -> Memory:
         """Read one memory by its id. Raises `NotFound`."""
@@ -256,6 +257,11 @@ class MemoryService:
         return await self.db.page(
             requests.where(query, self.settings, self.zone, self.now()), query.limit, query.cursor
         )
+
+    async def audit_log(self, limit: int, *, since: str = "", verb: str = "", cursor: str = "") -> AuditPage:
+        """Read what was done to the memory, newest first, by any process. Raises `InvalidInput`."""
+        begin = dates.since(since, zone=self.zone, now=self.now()) if since else None
+        return await self.db.audit(requests.bounded(limit), since=begin, verb=verb, cursor=cursor)
 
     async def stats(self) -> Stats:
         """Counts and sizes."""

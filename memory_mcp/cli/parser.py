@@ -155,7 +155,19 @@ def _maintain(parser: ArgumentParser) -> None:
 
 
 def _audit(parser: ArgumentParser) -> None:
-    parser.add_argument("of", choices=["relevance"], metavar="relevance", help="what to look at")
+    parser.add_argument(
+        "of",
+        choices=["relevance", "log"],
+        metavar="relevance|log",
+        help="relevance: what may not be worth keeping; log: what was done, when, by which door, to how many memories"
+        " and to which (the first 50 ids), newest first. It never holds a word of a memory",
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="log: how many lines at most (20)")
+    parser.add_argument("--since", default="", metavar="DATE", help="log: done on or after this date")
+    parser.add_argument(
+        "--verb", dest="verb_done", default="", metavar="VERB", help="log: only this, such as forget, store or import"
+    )
+    parser.add_argument("--cursor", default="", help="log: go on after the page that printed this")
 
 
 def _context(parser: ArgumentParser) -> None:
@@ -317,10 +329,10 @@ VERBS: dict[str, Verb] = {
     ),
     "audit": Verb(
         tending.audit,
-        "name memories that are useless, unused, stale or contradictory, and what would settle it",
-        "relevance",
+        "name memories that are useless, unused, stale or contradictory; or read the log of what was done",
+        "log --verb forget --since 2026-01-01",
         _audit,
-        "relevance",
+        "relevance|log",
         LOOKS,
     ),
     "maintain": Verb(

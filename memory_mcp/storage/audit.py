@@ -4,9 +4,14 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memory_mcp.answers import AuditLine, AuditPage
+from memory_mcp.config import QUOTED
+from memory_mcp.errors import InvalidInput
 from memory_mcp.storage.driver import Connection
+from memory_mcp.storage.records import from_ms
 
 IDS_KEPT = 50
+CURSOR_DIGITS = 18
 
 FORGET, EXPIRE = "forget", "expire"
 """Verbs of an erasure: somebody asked for it, or a memory's time was up."""
@@ -37,6 +42,25 @@ def record(connection: Connection, verb: str, ids: Sequence[str], act: Act, *, c
             "ids": json.dumps(list(ids[:IDS_KEPT])),
         },
     )
+
+
+def page(connection: Connection, limit: int, *, since: int | None, verb: str, cursor: str) -> AuditPage:
+    """Read one page, newest first: of a verb only, or since an instant. Raises `InvalidInput` for a foreign cursor."""
+    if cursor and not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= CURSOR_DIGITS):
+        raise InvalidInput(f"cursor {cursor[:QUOTED]!r} is not one of ours. Leave it out to start at the newest.")
+    found = connection.execute(
+        """
+        select * from audit
+        where (:verb = '' or verb = :verb) and (:since is null or at >= :since) and (:before = 0 or number < :before)
+        order by number desc limit :limit
+        """,
+        {"verb": verb, "since": since, "before": int(cursor or 0), "limit": limit + 1},
+    ).fetchall()
+    shown = [
+        AuditLine(from_ms(row["at"]), row["door"], row["verb"], row["count"], tuple(json.loads(row["ids"])))
+        for row in found[:limit]
+    ]
+    return AuditPage(tuple(shown), str(found[limit - 1]["number"]) if len(found) > limit else "")
 
 
 def lines(connection: Connection) -> int:

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from memory_mcp.answers import Forgotten, Stats, Wiped
+from memory_mcp.answers import AuditPage, Forgotten, Stats, Wiped
 from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision, State
 from memory_mcp.storage.carried import Inlet, Outlet
 from memory_mcp.storage.values import (
@@ -263,7 +263,7 @@ class Store(Protocol):
         """Count recalls, in a batch."""
         ...
 
-    async def rate(self, ids: Sequence[str], *, useful: bool, now: datetime) -> list[str]:
+    async def rate(self, ids: Sequence[str], *, useful: bool, now: datetime, door: str) -> list[str]:
         """Count ratings; returns the ids that exist."""
         ...
 
@@ -297,6 +297,10 @@ class Store(Protocol):
 
     async def faded_since(self, since: datetime) -> int:
         """How many memories were archived because they had faded, after an instant."""
+        ...
+
+    async def audit(self, limit: int, *, since: datetime | None, verb: str, cursor: str) -> AuditPage:
+        """Read what was done, newest first; '' stands for every verb. A foreign cursor raises `InvalidInput`."""
         ...
 
     async def audit_lines(self) -> int:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_mcp.answers import Forgotten, Stats, Wiped
+from memory_mcp.answers import AuditPage, Forgotten, Stats, Wiped
 from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision, State
 from memory_mcp.storage import (
     audit,
@@ -295,9 +295,9 @@ class SqliteStore:
         """Count recalls."""
         await self._database.write(revising.count_access, ids, to_ms(now))
 
-    async def rate(self, ids: Sequence[str], *, useful: bool, now: datetime) -> list[str]:
+    async def rate(self, ids: Sequence[str], *, useful: bool, now: datetime, door: str) -> list[str]:
         """Count ratings."""
-        return await self._database.write(revising.rate, ids, to_ms(now), useful=useful)
+        return await self._database.write(_rate, ids, Act(door, to_ms(now)), useful=useful)
 
     async def pending_sessions(self, namespaces: Sequence[str], limit: int) -> list[PendingSession]:
         """Read the sessions that are still to be summarized."""
@@ -330,6 +330,11 @@ class SqliteStore:
     async def faded_since(self, since: datetime) -> int:
         """Count what was archived because it had faded."""
         return await self._database.read(audit.archived_unasked, to_ms(since))
+
+    async def audit(self, limit: int, *, since: datetime | None, verb: str, cursor: str) -> AuditPage:
+        """Read what was done."""
+        at = since and to_ms(since)
+        return await self._database.read(audit.page, limit, since=at, verb=verb, cursor=cursor)
 
     async def audit_lines(self) -> int:
         """Count the lines of the audit."""
@@ -381,6 +386,13 @@ class SqliteStore:
         await self._database.close()
         if self._stemmer:
             self._stemmer.close()
+
+
+def _rate(connection: driver.Connection, ids: Sequence[str], act: Act, *, useful: bool) -> list[str]:
+    known = revising.rate(connection, ids, act.now, useful=useful)
+    if known:
+        audit.record(connection, "rate", known, act)
+    return known
 
 
 @dataclass(frozen=True)
