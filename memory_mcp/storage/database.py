@@ -223,7 +223,8 @@ def _open_current(path: Path, connect: Callable[..., Connection], migrations: Se
     try:
         return _opened(connect, require_current)
     except driver.Error as error:
-        if getattr(error, "sqlite_errorname", "") != "SQLITE_CANTOPEN" or not path.is_file():
+        name: str = getattr(error, "sqlite_errorname", None) or ""
+        if not name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")) or not path.is_file():
             raise
         if place.has_log(path):
             raise StoreReadOnly(

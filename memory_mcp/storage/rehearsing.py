@@ -10,7 +10,7 @@ from memory_mcp.storage.carried import Fate, Record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.taking_in import Into, take_in
 
-COPIED = ("namespace", "session", "memory", "link", "episode", "turn", "document", "blocked")
+COPIED = ("namespace", "session", "memory", "link", "episode", "turn", "document", "tool_use", "blocked")
 LEFT_BLANK = {"content": "''", "title": "''", "embedded_by": "null", "lessons": "'[]'"}
 """Columns that decide nothing: a memory is told from another by its digest."""
 
