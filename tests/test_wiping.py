@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import os
-import pty
 import subprocess
 import sys
 from datetime import timedelta
@@ -21,7 +19,7 @@ from memory_mcp.tokens import index_tokens
 from tests.exports import fill, opened
 from tests.memories import keep, universal
 from tests.rawstdio import RawServer
-from tests.shell import COFFEE, Shell, process
+from tests.shell import COFFEE, Shell, at_a_terminal, process
 
 LOOK = """
 import sys
@@ -241,21 +239,12 @@ def test_a_session_that_is_being_summarized_is_waited_for(tmp_path: Path):
     asyncio.run(wiped())
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a terminal is played by a pseudo-terminal")
 @pytest.mark.parametrize(("typed", "code", "left"), [("2", 0, 0), ("3", 1, 2), ("yes", 1, 2), ("", 1, 2)])
-def test_a_person_types_the_count(shell, tmp_path, typed: str, code: int, left: int):
+def test_at_a_terminal_a_person_types_the_count(shell, tmp_path, typed: str, code: int, left: int):
     shell.store(COFFEE)
     shell.store("The boiler was serviced in May")
-    ours, theirs = pty.openpty()
-    ran = subprocess.Popen(
-        [sys.executable, "-m", "memory_mcp", "--db", str(tmp_path / "memory.db"), "--model", "none", "wipe"],
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    os.write(ours, f"{typed}\n".encode())
-    ran.communicate(timeout=60)
-    os.close(ours)
-    assert ran.returncode == code
+    words = ("--db", str(tmp_path / "memory.db"), "--model", "none", "wipe")
+    ended, shown = at_a_terminal(*words, typed=f"{typed}\n", asked="type the number of memories:")
+    assert "2 memories" in shown
+    assert ended == code
     assert shell("stats", "--json").json["memories"] == left
