@@ -123,6 +123,49 @@ class Changed:
 
 
 @dataclass(frozen=True)
+class AuditLine:
+    """One act: when, by which door (mcp, cli, web, hook, background), what, and on how many; `ids` are the first."""
+
+    at: datetime
+    door: str
+    verb: str
+    count: int
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AuditPage:
+    """One page of the audit, newest first; `next_cursor` is '' at the end."""
+
+    lines: tuple[AuditLine, ...]
+    next_cursor: str = ""
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """All that would go if everything were erased: the memory file, and what we made beside it."""
+
+    path: str
+    memories: int
+    by_kind: dict[str, int]
+    beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wiped:
+    """What became of everything. `removed` are files that are gone, `stuck` sentences about those that are not.
+
+    `verification` and `detail` are as in `Forgotten`.
+    """
+
+    memories: int
+    verification: Verification
+    detail: str
+    removed: tuple[str, ...] = ()
+    stuck: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Stats:
     """Counts and sizes, for people and for `memory://stats`."""
 
@@ -139,3 +182,42 @@ class Stats:
     model: str = ""
     oldest: datetime | None = None
     newest: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Exported:
+    """How much was exported. `damaged` rows made no sense and were left out."""
+
+    memories: int
+    others: int = 0
+    damaged: int = 0
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A line of an export that did not come in, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class BroughtIn:
+    """What became of the memories of an export: imported, known already, forgotten here on request, past their time.
+
+    `skipped` are the lines that could not be used, the first of `skipped_in_all`; `others` counts what came in besides
+    memories, `trusted` those of the imported that may be shown unasked, `brought_back` those that had been forgotten
+    here; `missing` counts what the file said to hold and did not.
+    """
+
+    imported: int = 0
+    known: int = 0
+    forgotten: int = 0
+    expired: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    skipped_in_all: int = 0
+    others: int = 0
+    trusted: int = 0
+    brought_back: int = 0
+    missing: int = 0
+    notices: tuple[str, ...] = ()

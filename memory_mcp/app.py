@@ -6,11 +6,12 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from memory_mcp import dates
+from memory_mcp import dates, maintenance
 from memory_mcp.budget import DailyBudget
 from memory_mcp.config import Settings
 from memory_mcp.embedding import Embeddings, load_embedder
@@ -31,20 +32,23 @@ if TYPE_CHECKING:
 
 UPKEEP_EVERY = timedelta(seconds=30)
 
+AT_ONCE = 20
+"""Sessions that are summarized in one round of the upkeep."""
+
 log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
 async def open_memory(
-    settings: Settings, *, door: str = "mcp", now: Callable[[], datetime] = utc_now
+    settings: Settings, *, door: str = "mcp", now: Callable[[], datetime] = utc_now, reads_only: bool = False
 ) -> AsyncGenerator[MemoryService]:
     """Open the file, begin to load the model, and close both at the end.
 
     A server (door 'mcp' or 'web') does not wait for the model and looks after the file in the background; a shell
-    command waits and leaves; a hook, which a host waits for, only reads, by words, what is there. Raises
-    `StoreUnavailable` and its kinds.
+    command waits and leaves; a hook, which a host waits for, only reads, by words, what is there, and so does what
+    `reads_only`. Raises `StoreUnavailable` and its kinds.
     """
-    serves, glances = door in {"mcp", "web"}, door == "hook"
+    serves, glances = door in {"mcp", "web"}, reads_only or door == "hook"
     store = await open_store(settings.db, key=settings.encryption_key(), now=now, reads_only=glances)
     embeddings = Embeddings(load_embedder("none" if glances else settings.model))
     meaning = Meaning(store, embeddings, patient=not serves)
@@ -97,7 +101,8 @@ def _upkeep(memory: MemoryService) -> Iterator[Coroutine[Any, Any, None]]:
     yield _repeat(memory.maintain)
     yield _catch_up(memory)
     if memory.settings.summarizer != "host":
-        yield _repeat(partial(memory.summarize_pending, only_due=True))
+        sessions = replace(memory.sessions, door=maintenance.DOOR)
+        yield _repeat(partial(sessions.summarize_pending, AT_ONCE, only_due=True))
 
 
 async def _catch_up(memory: MemoryService) -> None:

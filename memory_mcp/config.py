@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import timedelta
+from os.path import normcase
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -24,6 +25,9 @@ PROFILES: dict[str, dict[Kind, int | None]] = {
     "never": dict.fromkeys(DEFAULT_LIFETIMES),
 }
 
+_OWN_ENDINGS = r"(-wal|-shm|-journal|\.paused|\.v\d+\.backup(\.part)?)?"
+"""What follows the name of the memory file in the names of what belongs to it."""
+
 _SWITCH = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off"}
 
 MAX_CONTENT = 16_000
@@ -34,6 +38,7 @@ MAX_IDS = 200
 MAX_FORGET_AT_ONCE = 50
 MAX_NAME = 200
 MAX_DAYS = 36_500
+KEY_FILE_BYTES = 1_000
 QUOTED = 60
 """Characters of an argument that an error repeats."""
 
@@ -124,7 +129,13 @@ class Settings(BaseModel):
         description="What is logged to stderr; never content.",
     )
 
-    @field_validator("db", "key_file")
+    @field_validator("db")
+    @classmethod
+    def _where_it_lies(cls, path: Path) -> Path:
+        """Follow links: SQLite keeps the log beside the file itself, and so do we with all that belongs to it."""
+        return _followed(_absolute(path))
+
+    @field_validator("key_file")
     @classmethod
     def _resolved(cls, path: Path | None) -> Path | None:
         return _absolute(path) if path else path
@@ -191,13 +202,30 @@ class Settings(BaseModel):
         """The file beside the memory file whose presence forbids all capture."""
         return self.db.with_name(f"{self.db.name}.paused")
 
+    def owns(self, path: Path) -> bool:
+        """Whether a path leads, by whatever links, to the memory file, its log, a backup of it or the pause marker.
+
+        Nothing else may be read from there or written there: SQLite loses writes if the file is opened by other means.
+        """
+        target, name = Path(os.path.realpath(path)), normcase(self.db.name)
+        beside = normcase(target.parent) == normcase(os.path.realpath(self.db.parent))
+        if beside and re.fullmatch(re.escape(name) + _OWN_ENDINGS, normcase(target.name)):
+            return True
+        own = (self.db.with_name(self.db.name + ending) for ending in ("", "-wal", "-shm"))
+        return any(_is_same(target, one) for one in own)
+
     def encryption_key(self) -> str:
         """The 64 hex digits that open the file, or '' for a plain one. Raises `InvalidInput` when unusable."""
         if not self.key_file:
             digits = self.key.get_secret_value() if self.key else ""
             return _key(digits, "MEMORY_MCP_KEY") if digits else ""
+        if self.owns(self.key_file):
+            raise InvalidInput("MEMORY_MCP_KEY_FILE names the memory file, or one that belongs to it.")
+        if self.key_file.exists() and not self.key_file.is_file():
+            raise InvalidInput("MEMORY_MCP_KEY_FILE must name a file.")
         try:
-            digits = self.key_file.read_text("ascii", "replace").strip()
+            with self.key_file.open("rb") as file:
+                digits = file.read(KEY_FILE_BYTES).decode("ascii", "replace").strip()
         except OSError as error:
             raise InvalidInput(f"MEMORY_MCP_KEY_FILE cannot be read: {error.strerror}.") from error
         return _key(digits, "MEMORY_MCP_KEY_FILE")
@@ -215,6 +243,21 @@ def _absolute(path: Path) -> Path:
         return path.expanduser().absolute()
     except RuntimeError as error:
         raise ValueError(f"the home folder in {str(path)[:QUOTED]} is not known; write the path out") from error
+
+
+def _followed(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise ValueError(f"the links of {str(path)[:QUOTED]} lead in a circle") from error
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether two paths are one file, by another name perhaps."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def variable(name: str) -> str:

@@ -41,6 +41,10 @@ EVERYTHING = 1_000_000
 DOOR = "background"
 
 
+def nobody(_done: int) -> None:
+    """Hear how many are done, and say nothing of it."""
+
+
 @dataclass(frozen=True)
 class Upkeep:
     """What is due, or was done: ids past their time to live, ids that faded, lines of the audit over its bound.
@@ -132,16 +136,16 @@ class Maintenance:
 
     # ---- vectors that are missing ------------------------------------------------------------------------------
 
-    async def embed_pending(self, batch: int = 64) -> int:
-        """Make the vectors that are missing; returns how many memories got theirs."""
+    async def embed_pending(self, batch: int = 64, told: Callable[[int], object] = nobody) -> int:
+        """Make the vectors that are missing; returns how many memories got theirs, and tells it after each batch."""
         if not await self._without_vectors(1) or not await self._meaning.is_ready(self._now()):
             return 0
         try:
-            return await self._embed_all(batch)
+            return await self._embed_all(batch, told)
         finally:  # the next process must not wait for a lease that nobody uses
             await self._db.release("vectors", self._owner)
 
-    async def _embed_all(self, batch: int) -> int:
+    async def _embed_all(self, batch: int, told: Callable[[int], object]) -> int:
         done = 0
         while pending := await self._without_vectors(batch):
             if not await self._db.lease("vectors", self._owner, now=self._now(), duration=LEASE):
@@ -152,6 +156,7 @@ class Maintenance:
             if not written:
                 return done
             done += written
+            told(done)
         return done
 
     async def _without_vectors(self, limit: int) -> list[Memory]:

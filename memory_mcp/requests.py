@@ -91,15 +91,20 @@ def window(where: Filter, zone: tzinfo) -> str:
 
 def checked(query: Query) -> Query:
     """Bring a query within its bounds; raises `InvalidInput` where that would change what was asked."""
-    if query.limit < 1:
-        raise InvalidInput("limit must be at least 1.")
     return replace(
         query,
         text=question(query.text, "query"),
         context=question(query.context, "context"),
         ids=ids(query.ids),
-        limit=min(query.limit, MAX_LIMIT),
+        limit=bounded(query.limit),
     )
+
+
+def bounded(limit: int) -> int:
+    """Bring how many are wanted within the bounds of a page."""
+    if limit < 1:
+        raise InvalidInput("limit must be at least 1.")
+    return min(limit, MAX_LIMIT)
 
 
 def question(text: str, field: str) -> str:

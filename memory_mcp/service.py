@@ -4,9 +4,23 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from typing import IO
 
-from memory_mcp import consolidation, dates, leaks, privacy, relevance, requests, selection
-from memory_mcp.answers import Changed, Forgotten, Preview, Recall, Stats, Stored, Summarized
+from memory_mcp import consolidation, dates, leaks, portability, privacy, relevance, requests, selection
+from memory_mcp.answers import (
+    AuditPage,
+    BroughtIn,
+    Changed,
+    Exported,
+    Forgotten,
+    Holdings,
+    Preview,
+    Recall,
+    Stats,
+    Stored,
+    Summarized,
+    Wiped,
+)
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.consolidation import Proposal, Proposals
 from memory_mcp.context import room
@@ -15,7 +29,7 @@ from memory_mcp.errors import NotFound, StoreUnavailable
 from memory_mcp.finding import Finder
 from memory_mcp.leaks import Leaks
 from memory_mcp.likeness import near
-from memory_mcp.maintenance import Maintenance, Upkeep
+from memory_mcp.maintenance import Maintenance, Upkeep, nobody
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import (
     Conversation,
@@ -32,6 +46,7 @@ from memory_mcp.models import (
     State,
     Trust,
 )
+from memory_mcp.portability import Manner
 from memory_mcp.relevance import Review
 from memory_mcp.selection import Chosen
 from memory_mcp.sessions import Attempt, Imported, Sessions
@@ -193,6 +208,25 @@ class MemoryService:
         sample = await self.db.get(ids[:SAMPLE])
         return Preview(len(ids), handle if ids else "", tuple(sample), tuple(ids), along)
 
+    async def holdings(self) -> Holdings:
+        """Say what `wipe` would erase."""
+        stats, beside = await self.db.stats(), await self.db.beside()
+        marker = self.settings.pause_marker
+        paused = [str(marker)] if marker.exists() else []
+        return Holdings(stats.path, stats.memories, stats.by_kind, (*beside, *paused))
+
+    async def wipe(self, expected: int) -> Wiped:
+        """Erase everything, if it is so many memories: also history, blocks, audit, backups and the pause marker.
+
+        What is left is an empty file. Raises `Conflict` (nothing was erased), `StoreUnavailable`.
+        """
+        wiped = await self.db.wipe(expected, door=self.door)
+        marker = self.settings.pause_marker
+        if marker.exists():
+            marker.unlink(missing_ok=True)
+            wiped = replace(wiped, removed=(*wiped.removed, str(marker)))
+        return wiped
+
     # ---- tend --------------------------------------------------------------------------------------------------
 
     async def revise(self, memory_id: str, change: Revision) -> Memory:
@@ -203,7 +237,7 @@ class MemoryService:
 
     async def rate(self, ids: Sequence[str], *, useful: bool) -> list[str]:
         """Say that recalled memories helped, or not. Returns the ids that exist."""
-        return await self.db.rate(requests.ids(ids), useful=useful, now=self.now())
+        return await self.db.rate(requests.ids(ids), useful=useful, now=self.now(), door=self.door)
 
     async def get(self, memory_id: str) -> Memory:
         """Read one memory by its id. Raises `NotFound`."""
@@ -240,6 +274,11 @@ class MemoryService:
         return await self.db.page(
             requests.where(query, self.settings, self.zone, self.now()), query.limit, query.cursor
         )
+
+    async def audit_log(self, limit: int, *, since: str = "", verb: str = "", cursor: str = "") -> AuditPage:
+        """Read what was done to the memory, newest first, by any process. Raises `InvalidInput`."""
+        begin = dates.since(since, zone=self.zone, now=self.now()) if since else None
+        return await self.db.audit(requests.bounded(limit), since=begin, verb=verb, cursor=cursor)
 
     async def stats(self) -> Stats:
         """Counts and sizes."""
@@ -306,6 +345,16 @@ class MemoryService:
     def _near(self, namespace: str) -> Filter:
         return requests.where(Query(namespace=namespace), self.settings, self.zone, self.now())
 
+    # ---- to other files and from them ------------------------------------------------------------------------
+
+    async def export(self, write: Callable[[str], object]) -> Exported:
+        """Write everything that is kept, as lines of JSON; see `portability.export`."""
+        return await portability.export(self.db, write, self.now())
+
+    async def bring_in(self, source: IO[bytes], manner: Manner) -> BroughtIn:
+        """Take an export in; see `portability.bring_in`. Vectors are made later, by `embed_pending`."""
+        return await portability.bring_in(self.db, source, manner, now=self.now, door=self.door)
+
     # ---- upkeep ------------------------------------------------------------------------------------------------
 
     async def maintain(self) -> None:
@@ -317,9 +366,9 @@ class MemoryService:
         """Do all that is due, and say what was done; with `dry_run` only say what would be. Raises `Conflict`."""
         return await (self.maintenance.due() if dry_run else self.maintenance.run())
 
-    async def embed_pending(self, batch: int = 64) -> int:
-        """Make the vectors that are missing; returns how many memories got theirs."""
-        return await self.maintenance.embed_pending(batch)
+    async def embed_pending(self, batch: int = 64, told: Callable[[int], object] = nobody) -> int:
+        """Make the vectors that are missing; returns how many memories got theirs, and tells it after each batch."""
+        return await self.maintenance.embed_pending(batch, told)
 
     async def flush(self) -> None:
         """Write the counted recalls."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -58,3 +59,25 @@ def process(*words: str, stdin: bytes | None = b"", **environ: str) -> subproces
         timeout=120,
         check=False,
     )
+
+
+def at_a_terminal(*words: str, typed: str, asked: str = "Type yes to go on:") -> tuple[int, str]:
+    """Run a command for somebody who sits at a terminal and answers the question that is asked, or presses Ctrl-C."""
+    pty = pytest.importorskip("pty", reason="pseudo-terminals are a Unix matter")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "memory_mcp", *words]
+    environ = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ, start_new_session=True
+    ) as child:
+        os.close(theirs)
+        shown = ""
+        while asked not in shown:
+            shown += os.read(ours, 1024).decode()
+        if typed:
+            os.write(ours, typed.encode())
+        else:
+            child.send_signal(signal.SIGINT)
+        code = child.wait(60)
+    os.close(ours)
+    return code, shown

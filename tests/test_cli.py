@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ import sqlite_vec
 from memory_mcp.cli.entry import main
 from memory_mcp.cli.parser import VERBS, build_parser
 from memory_mcp.storage import driver
-from tests.shell import CHECKOUT, COFFEE, Shell, process
+from tests.shell import CHECKOUT, COFFEE, Shell, at_a_terminal, process
 
 ODD = "Ünïcödé Ελληνικά 中文 日本語 👩‍💻"
 
@@ -269,28 +268,6 @@ def test_nothing_is_sent_out_when_a_memory_is_kept_and_found(tmp_path):
 
 
 # ---- at a terminal -------------------------------------------------------------------------------------------------
-
-
-def at_a_terminal(*words: str, typed: str) -> tuple[int, str]:
-    """Run a command for somebody who sits at a terminal and answers the question that is asked, or presses Ctrl-C."""
-    pty = pytest.importorskip("pty", reason="pseudo-terminals are a Unix matter")
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "memory_mcp", *words]
-    environ = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
-    with subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ, start_new_session=True
-    ) as child:
-        os.close(theirs)
-        shown = ""
-        while "Type yes to go on:" not in shown:
-            shown += os.read(ours, 1024).decode()
-        if typed:
-            os.write(ours, typed.encode())
-        else:
-            child.send_signal(signal.SIGINT)
-        code = child.wait(60)
-    os.close(ours)
-    return code, shown
 
 
 @pytest.mark.parametrize(

@@ -89,3 +89,5 @@ def test_a_session_that_ended_is_summarized_by_a_server_unasked(tmp_path: Path):
                     break
     assert [hit["content"] for hit in hits] == ["The user moved to Oslo, to Parkveien 12."]
     assert len(api.requests) == 1
+    [done] = json.loads(process("--db", str(db), "audit", "log", "--verb", "summarize", "--json").stdout)["lines"]
+    assert done["door"] == "background"

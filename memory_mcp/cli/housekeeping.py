@@ -49,8 +49,11 @@ def _shown(value: object) -> str:
 
 async def pause(settings: Settings, _args: Namespace, screen: Screen) -> int:
     """Forbid all capture, until it is resumed."""
-    settings.pause_marker.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    from memory_mcp.storage.place import make_folder  # noqa: PLC0415 - as in doctor
+
+    make_folder(settings.pause_marker.parent)
     settings.pause_marker.touch(mode=0o600)
+    settings.pause_marker.chmod(0o600)
     screen.answer(
         {"paused": True, "marker": settings.pause_marker},
         f"Capture is paused: {settings.pause_marker} stands there until memory-mcp resume.",

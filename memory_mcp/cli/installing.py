@@ -4,7 +4,6 @@ import difflib
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +14,7 @@ from memory_mcp.cli.hosts import HOSTS, SERVER, block, config_path, entry
 from memory_mcp.cli.merging import ByHand, Table
 from memory_mcp.cli.plugins import Hooks
 from memory_mcp.errors import Conflict
+from memory_mcp.files import put_in_place
 
 WITH_HOOKS = ("claude-code", "codex", "gemini", "antigravity")
 
@@ -210,20 +210,11 @@ def _back_up(target: Path, now: datetime) -> Path:
 
 
 def _write(target: Path, text: str) -> None:
-    """Put a file in place in one step, so that nobody ever reads half of it."""
+    """Put a file in place; one that is there keeps its mode."""
     target.parent.mkdir(parents=True, exist_ok=True)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with put_in_place(target, mode) as file:
+        file.write(text.encode("utf-8"))
 
 
 def _remove_empty(folder: Path, top: Path | None) -> None:

@@ -5,7 +5,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from memory_mcp.cli import capturing, commands, forgetting, hooks, housekeeping, placing, sessions, tending
+from memory_mcp.cli import (
+    capturing,
+    commands,
+    forgetting,
+    hooks,
+    housekeeping,
+    placing,
+    porting,
+    sessions,
+    tending,
+    wiping,
+)
 from memory_mcp.cli.hosts import HOSTS, PREFERENCES
 from memory_mcp.cli.terminal import harmless
 from memory_mcp.models import Kind, Outcome, Source
@@ -133,6 +144,24 @@ def _import_conversation(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would be kept, and keep nothing")
 
 
+def _export(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="?", default=porting.STREAM, metavar="FILE", help="where to; - or nothing: standard output"
+    )
+    parser.add_argument("--force", action="store_true", help="replace a file that is there already")
+
+
+def _import(parser: ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="what export wrote; - reads it from standard input")
+    parser.add_argument(
+        "--untrusted",
+        action="store_true",
+        help="others wrote it: nothing of it is shown unasked. Without this, it is trusted as far as the file says",
+    )
+    parser.add_argument("--include-forgotten", action="store_true", help="also what was forgotten here on request")
+    parser.add_argument("--dry-run", action="store_true", help="say what would come in, and change nothing")
+
+
 def _consolidate(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--accept", type=int, action="append", default=[], metavar="NUMBER", help="store this proposal; repeatable"
@@ -146,7 +175,19 @@ def _maintain(parser: ArgumentParser) -> None:
 
 
 def _audit(parser: ArgumentParser) -> None:
-    parser.add_argument("of", choices=["relevance"], metavar="relevance", help="what to look at")
+    parser.add_argument(
+        "of",
+        choices=["relevance", "log"],
+        metavar="relevance|log",
+        help="relevance: what may not be worth keeping; log: what was done, when, by which door, to how many memories"
+        " and to which (the first 50 ids), newest first. It never holds a word of a memory",
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="log: how many lines at most (20)")
+    parser.add_argument("--since", default="", metavar="DATE", help="log: done on or after this date")
+    parser.add_argument(
+        "--verb", dest="verb_done", default="", metavar="VERB", help="log: only this, such as forget, store or import"
+    )
+    parser.add_argument("--cursor", default="", help="log: go on after the page that printed this")
 
 
 def _context(parser: ArgumentParser) -> None:
@@ -200,6 +241,12 @@ def _doctor(parser: ArgumentParser) -> None:
     parser.add_argument("--scan", action="store_true", help="only look for keys and passwords in what is kept")
     parser.add_argument("--redact", action="store_true", help="with --scan: take them out of texts for good")
     parser.add_argument("--confirm", default="", metavar="HANDLE", help="go on with exactly what a scan showed")
+
+
+def _wipe(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--confirm", type=int, metavar="COUNT", help="the number of memories that go; a person is asked to type it"
+    )
 
 
 def _install(parser: ArgumentParser) -> None:
@@ -316,10 +363,10 @@ VERBS: dict[str, Verb] = {
     ),
     "audit": Verb(
         tending.audit,
-        "name memories that are useless, unused, stale or contradictory, and what would settle it",
-        "relevance",
+        "name memories that are useless, unused, stale or contradictory; or read the log of what was done",
+        "log --verb forget --since 2026-01-01",
         _audit,
-        "relevance",
+        "relevance|log",
         LOOKS,
     ),
     "maintain": Verb(
@@ -366,6 +413,30 @@ VERBS: dict[str, Verb] = {
         "list what was forgotten and is kept from coming back by itself, or let it come back",
         "--lift 12",
         _forgotten,
+    ),
+    "export": Verb(
+        porting.export,
+        "write all that is kept as lines of JSON, for another machine or for safety: nobody else can read the file;"
+        " vectors are left out and made anew, and places that were forgotten stay so",
+        "memories.jsonl",
+        _export,
+        "[FILE]",
+        opens=False,
+    ),
+    "import": Verb(
+        porting.import_files,
+        "take in what export wrote, each memory once and under its own id; again is harmless",
+        "memories.jsonl --dry-run",
+        _import,
+        "FILE...",
+    ),
+    "wipe": Verb(
+        wiping.wipe,
+        "erase everything for good: all memories, their history, what is noted of what was forgotten, the audit,"
+        " backups, the pause of capture and the file itself",
+        "--confirm 120",
+        _wipe,
+        opens=False,
     ),
     "stats": Verb(commands.stats, "count what is kept", "--json"),
     "capture": Verb(

@@ -12,6 +12,7 @@ from memory_mcp.cli.merging import ByHand
 from memory_mcp.cli.plugins import Hooks
 from memory_mcp.cli.terminal import Screen
 from memory_mcp.config import Settings, given, variable
+from memory_mcp.errors import Conflict
 from memory_mcp.models import utc_now
 
 KEPT_BACK = "key"
@@ -49,6 +50,11 @@ def _place(settings: Settings, args: Namespace, screen: Screen) -> int:
         screen.answer({"problem": str(problem), "block": problem.block}, problem.block)
         screen.note(f"{problem} This is what to put in by hand.")
         return 1
+    own = next((change.path for change in changes if settings.owns(change.path)), None)
+    if own:
+        raise Conflict(
+            f"{own} leads to the memory file or what belongs to it. Nothing was changed: take that link away."
+        )
     if args.dry_run:
         screen.answer([vars(change) for change in changes], *(change.diff() for change in changes))
         screen.note("Nothing was changed: this was a dry run." if changes else "There is nothing to change.")

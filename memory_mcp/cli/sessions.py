@@ -86,6 +86,8 @@ async def import_conversation(memory: "MemoryService", args: Namespace, screen: 
     from memory_mcp import conversation_files  # noqa: PLC0415 - only this verb needs it
 
     path = Path(args.file)
+    if memory.settings.owns(path):
+        raise InvalidInput(f"{path} belongs to the memory file and is no conversation. Nothing was saved.")
     found = conversation_files.read(_content(path), screen.zone)
     base = args.session or path.stem
     named = [(_session_id(base, heard, alone=len(found) == 1), heard) for heard in found]
@@ -107,10 +109,11 @@ async def import_conversation(memory: "MemoryService", args: Namespace, screen: 
 
 
 def _content(path: Path) -> bytes:
-    size = path.stat().st_size
-    if size > MAX_FILE:
-        raise InvalidInput(f"{path.name} has {size:,} bytes, at most {MAX_FILE:,}. Split it. Nothing was saved.")
-    return path.read_bytes()
+    with path.open("rb") as file:
+        content = file.read(MAX_FILE + 1)  # a device or a pipe does not say how much will come
+    if len(content) > MAX_FILE:
+        raise InvalidInput(f"{path.name} has more than {MAX_FILE:,} bytes. Split it. Nothing was saved.")
+    return content
 
 
 def _foretell(screen: Screen, named: "Sequence[tuple[str, Dialogue]]", unread: list[str]) -> int:

@@ -9,6 +9,7 @@ from memory_mcp import dates
 from memory_mcp.cli.terminal import Screen, counted
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
+    from memory_mcp.answers import AuditLine
     from memory_mcp.consolidation import Proposal
     from memory_mcp.maintenance import Upkeep
     from memory_mcp.relevance import Doubted, Finding
@@ -16,6 +17,11 @@ if TYPE_CHECKING:  # --help must not wait for the libraries behind it
 
 SHOWN = 20
 """Ids and occurrences that are told one by one; JSON has them all."""
+
+LOGGED = 20
+"""Lines of a page of the log, unless somebody asks for more."""
+
+SHOWN_IDS = 3
 
 SAYS = {
     "useless": ("memory recalled often, never rated useful", "memories recalled often, never rated useful"),
@@ -125,7 +131,16 @@ def _listed(ids: Sequence[str], what: str) -> list[str]:
 
 
 async def audit(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
-    """Name what may not be worth keeping as it is, each with the command that would settle it."""
+    """Read the log of what was done, or name what may not be worth keeping as it is."""
+    if args.of == "log":
+        return await _log(memory, args, screen)
+    if args.since or args.verb_done or args.cursor or args.limit is not None:
+        args.error("--limit, --since, --verb and --cursor are for audit log")
+    return await _relevance(memory, args, screen)
+
+
+async def _relevance(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
+    """Name what is doubtful, each with the command that would settle it."""
     found = await memory.review(args.namespace)
     lines = [line for doubted in found.doubted for line in _doubted(doubted, screen)]
     screen.answer(asdict(found), *(lines or ["Nothing is doubtful."]))
@@ -144,3 +159,22 @@ def _doubted(found: "Doubted", screen: Screen) -> list[str]:
 def _told(finding: "Finding", screen: Screen) -> list[str]:
     shown = ["  " + screen.summary(each).replace("\n", "\n  ") for each in finding.memories]
     return [*shown, f"      {finding.why}: {finding.settle}"]
+
+
+# ---- what was done -------------------------------------------------------------------------------------------
+
+
+async def _log(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
+    limit = LOGGED if args.limit is None else args.limit
+    page = await memory.audit_log(limit, since=args.since, verb=args.verb_done, cursor=args.cursor)
+    narrowed = args.since or args.verb_done or args.cursor
+    nothing = "Nothing fits. Leave filters out." if narrowed else "Nothing was done to this memory yet."
+    screen.answer(asdict(page), *([_logged(line, screen) for line in page.lines] or [nothing]))
+    screen.note(f"For the next page, repeat the command with --cursor {page.next_cursor}" if page.next_cursor else "")
+    return 0
+
+
+def _logged(line: "AuditLine", screen: Screen) -> str:
+    shown = line.ids[:SHOWN_IDS]
+    more = [f"and {line.count - len(shown)} more"] if shown and line.count > len(shown) else []
+    return "  ".join([screen.time(line.at), f"{line.door:10}", f"{line.verb:10}", str(line.count), *shown, *more])

@@ -45,10 +45,14 @@ class Screen:
 
     def agrees(self, question: str) -> bool:
         """Ask a person for a yes; where nobody sits at a terminal, the answer is no."""
+        return self.answered(f"{question} Type yes to go on:").casefold() == "yes"
+
+    def answered(self, question: str) -> str:
+        """Ask a person for a line; where nobody sits at a terminal, it is empty."""
         if self.as_json or not (self.source.isatty() and self.err.isatty()):
-            return False
-        print(visible(question), "Type yes to go on:", end=" ", file=self.err, flush=True)
-        return self.source.readline().strip().casefold() == "yes"
+            return ""
+        print(visible(question), end=" ", file=self.err, flush=True)
+        return self.source.readline().strip()
 
     def time(self, instant: datetime | None) -> str:
         """Write an instant in the person's zone, with the zone; 'unknown' if nobody knows it."""

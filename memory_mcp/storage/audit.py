@@ -4,9 +4,14 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memory_mcp.answers import AuditLine, AuditPage
+from memory_mcp.config import QUOTED
+from memory_mcp.errors import InvalidInput
 from memory_mcp.storage.driver import Connection
+from memory_mcp.storage.records import from_ms
 
 IDS_KEPT = 50
+CURSOR_DIGITS = 18
 
 FORGET, EXPIRE = "forget", "expire"
 """Verbs of an erasure: somebody asked for it, or a memory's time was up."""
@@ -28,12 +33,37 @@ class Act(NamedTuple):
     now: int
 
 
-def record(connection: Connection, verb: str, ids: Sequence[str], act: Act) -> None:
-    """Write down an act, in the transaction that does it."""
+def record(connection: Connection, verb: str, ids: Sequence[str], act: Act, *, count: int | None = None) -> None:
+    """Write down an act, in the transaction that does it. `count` is that of the ids where none is given."""
     connection.execute(
         "insert into audit (at, verb, door, count, ids) values (:at, :verb, :door, :count, :ids)",
-        {"at": act.now, "verb": verb, "door": act.door, "count": len(ids), "ids": json.dumps(list(ids[:IDS_KEPT]))},
+        {
+            "at": act.now,
+            "verb": verb,
+            "door": act.door,
+            "count": len(ids) if count is None else count,
+            "ids": json.dumps(list(ids[:IDS_KEPT])),
+        },
     )
+
+
+def page(connection: Connection, limit: int, *, since: int | None, verb: str, cursor: str) -> AuditPage:
+    """Read one page, newest first: of a verb only, or since an instant. Raises `InvalidInput` for a foreign cursor."""
+    if cursor and not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= CURSOR_DIGITS):
+        raise InvalidInput(f"cursor {cursor[:QUOTED]!r} is not one of ours. Leave it out to start at the newest.")
+    found = connection.execute(
+        """
+        select * from audit
+        where (:verb = '' or verb = :verb) and (:since is null or at >= :since) and (:before = 0 or number < :before)
+        order by number desc limit :limit
+        """,
+        {"verb": verb, "since": since, "before": int(cursor or 0), "limit": limit + 1},
+    ).fetchall()
+    shown = [
+        AuditLine(from_ms(row["at"]), row["door"], row["verb"], row["count"], tuple(json.loads(row["ids"])))
+        for row in found[:limit]
+    ]
+    return AuditPage(tuple(shown), str(found[limit - 1]["number"]) if len(found) > limit else "")
 
 
 def lines(connection: Connection) -> int:

@@ -11,7 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 
 import aiosqlite
 
-from memory_mcp.errors import StoreUnavailable
+from memory_mcp.errors import StoreReadOnly, StoreUnavailable
 from memory_mcp.storage import driver, place, schema
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.faults import translate
@@ -73,6 +73,8 @@ class Database:
         self._closed = False
         self._files = place.identities(path)
         self._lost = threading.Event()
+        if not path.exists():  # it was removed while it was being opened
+            self._lost.set()
 
     @property
     def is_lost(self) -> bool:
@@ -169,7 +171,7 @@ async def open_database(
         await writer.end()
         await reader.end()
         if isinstance(error, driver.Error):
-            raise translate(error, path, SAVED) from error
+            raise translate(error, path, READ if reads_only else SAVED) from error
         raise
     return Database(path, writer, reader, problem, encrypted=bool(key), leaves_log=reads_only)
 
@@ -212,8 +214,24 @@ def _open_reader(connect: Callable[[], Connection]) -> Connection:
     return connection
 
 
-def _open_current(path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]) -> Connection:
-    return _opened(connect, lambda at: schema.require_current(at, path, migrations))
+def _open_current(path: Path, connect: Callable[..., Connection], migrations: Sequence[schema.Migration]) -> Connection:
+    """Open a file to be read; where SQLite can put nothing beside it, as it stands, if it is whole without a log."""
+
+    def require_current(connection: Connection) -> None:
+        schema.require_current(connection, path, migrations)
+
+    try:
+        return _opened(connect, require_current)
+    except driver.Error as error:
+        name: str = getattr(error, "sqlite_errorname", None) or ""
+        if not name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")) or not path.is_file():
+            raise
+        if place.has_log(path):
+            raise StoreReadOnly(
+                f"Nothing could be read: the log of {path} holds what the file does not, and cannot be read where"
+                " nothing can be written. Copy both to a folder of your own and read them there."
+            ) from error
+        return _opened(partial(connect, frozen=True), require_current)
 
 
 def _open_or_make(path: Path, connect: Callable[[], Connection], migrations: Sequence[schema.Migration]) -> Connection:

@@ -37,12 +37,14 @@ PRAGMAS = (
 _HEX_KEY = re.compile(r"[0-9a-fA-F]{64}")
 
 
-def connect(path: Path, key: str = "", *, busy_ms: int = BUSY_TIMEOUT_MS) -> Connection:
+def connect(path: Path, key: str = "", *, busy_ms: int = BUSY_TIMEOUT_MS, frozen: bool = False) -> Connection:
     """Open a file for one thread, with every setting that does not change it.
 
-    `key` is 64 hexadecimal digits, or '' for a file that is not encrypted; `busy_ms` bounds each wait for a lock.
+    `key` is 64 hexadecimal digits, or '' for a file that is not encrypted; `busy_ms` bounds each wait for a lock. One
+    that is `frozen`, as on a medium that cannot be written, is read without locks and without a log.
     """
-    connection = library.connect(str(path), isolation_level=None, cached_statements=256)
+    address = f"{path.absolute().as_uri()}?immutable=1" if frozen else str(path)
+    connection = library.connect(address, isolation_level=None, cached_statements=256, uri=frozen)
     try:
         if key:
             _unlock(connection, key)

@@ -179,8 +179,8 @@ def _take_over(connection: Connection, session: int, row: int, episode: Episode,
         """,
         {"outcome": episode.outcome, "trigger": episode.trigger, "row": row},
     )
-    if not _actions(connection, row):
-        _add_actions(connection, row, episode.actions or _used(connection, session))
+    if not actions_of(connection, row):
+        add_actions(connection, row, episode.actions or _used(connection, session))
 
 
 def _insert(connection: Connection, session: int, episode: Episode, draft: Draft, now: int) -> int:
@@ -194,7 +194,7 @@ def _insert(connection: Connection, session: int, episode: Episode, draft: Draft
     row = insert(connection, draft, now)
     link(connection, row, older, "supersedes")
     _add_episode(connection, session, row, episode)
-    _add_actions(connection, row, episode.actions or _used(connection, session))
+    add_actions(connection, row, episode.actions or _used(connection, session))
     return row
 
 
@@ -220,7 +220,8 @@ def _add_episode(connection: Connection, session: int, row: int, episode: Episod
     )
 
 
-def _add_actions(connection: Connection, row: int, actions: Sequence[Action]) -> None:
+def add_actions(connection: Connection, row: int, actions: Sequence[Action]) -> None:
+    """List uses of tools in an episode that has none."""
     connection.executemany(
         "insert into action values (:episode, :position, :tool, :input_digest, :ok, :duration_ms)",
         [_action(row, position, action) for position, action in enumerate(actions)],
@@ -237,10 +238,11 @@ def _used(connection: Connection, session: int) -> list[Action]:
         """,
         {"session": session, "limit": MAX_USED},
     ).fetchall()
-    return [_as_action(row) for row in found]
+    return [as_action(row) for row in found]
 
 
-def _as_action(row: Row) -> Action:
+def as_action(row: Row) -> Action:
+    """Make the use of a tool that a row tells of."""
     return Action(row["tool"], bool(row["ok"]), row["input_digest"], row["duration_ms"] and row["duration_ms"] / 1000)
 
 
@@ -279,7 +281,7 @@ def _decode(connection: Connection, records: Sequence[Row]) -> list[Episode]:
         try:
             if row["id"] in by_id:
                 episode = _episode(row, by_id[row["id"]])
-                episodes.append(replace(episode, actions=_actions(connection, row["memory"])))
+                episodes.append(replace(episode, actions=actions_of(connection, row["memory"])))
         except (ValueError, TypeError, OverflowError):
             LOG.warning("episode %s is damaged and was left out", row["id"])
     return episodes
@@ -300,9 +302,10 @@ def _episode(row: Row, memory: Memory) -> Episode:
     )
 
 
-def _actions(connection: Connection, episode: int) -> tuple[Action, ...]:
+def actions_of(connection: Connection, episode: int) -> tuple[Action, ...]:
+    """Read what tools an episode lists, in their order."""
     found = connection.execute(
         "select tool, ok, input_digest, duration_ms from action where episode = :episode order by position",
         {"episode": episode},
     ).fetchall()
-    return tuple(map(_as_action, found))
+    return tuple(map(as_action, found))

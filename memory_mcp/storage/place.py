@@ -21,9 +21,10 @@ LARGE_FILE_BYTES = 2 * 1024**3
 def prepare(path: Path) -> None:
     """Make missing folders (0700) and the file (0600) under any umask; what exists is left as it is."""
     try:
-        _make_folder(path.parent)
-        if path.is_dir():
-            raise StoreUnavailable(f"Nothing was saved: {path} is a folder. Set MEMORY_MCP_DB to the path of a file.")
+        make_folder(path.parent)
+        if path.exists() and not path.is_file():
+            what = "a folder" if path.is_dir() else "a device or a pipe"
+            raise StoreUnavailable(f"Nothing was saved: {path} is {what}. Set MEMORY_MCP_DB to the path of a file.")
         path.touch(0o600, exist_ok=False)
         path.chmod(0o600)
     except FileExistsError:
@@ -39,6 +40,12 @@ def prepare(path: Path) -> None:
 def parts(path: Path) -> list[Path]:
     """Name the files that together are the memory file: itself, its log, the log's index."""
     return [path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")]
+
+
+def has_log(path: Path) -> bool:
+    """Whether anything was written that is not yet in the file itself."""
+    log = parts(path)[1]
+    return log.exists() and log.stat().st_size > 0
 
 
 def identities(path: Path) -> list[Identity | None]:
@@ -74,10 +81,11 @@ def _identity(part: Path) -> Identity:
     return found.st_dev, found.st_ino
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it that are missing, for their owner alone under any umask."""
     if folder.exists():
         return
-    _make_folder(folder.parent)
+    make_folder(folder.parent)
     try:
         folder.mkdir(0o700)
         folder.chmod(0o700)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from memory_mcp.answers import Changed, Forgotten, Stats
+from memory_mcp.answers import AuditPage, Changed, Forgotten, Stats, Wiped
 from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision
+from memory_mcp.storage.carried import Inlet, Outlet
 from memory_mcp.storage.values import (
     Block,
     Captured,
@@ -208,6 +210,17 @@ class Store(Protocol):
         """
         ...
 
+    async def beside(self) -> list[str]:
+        """Name the files that we made beside this one: copies of what it held."""
+        ...
+
+    async def wipe(self, expected: int, *, door: str) -> Wiped:
+        """Erase everything, in place, with the copies beside it, and go on as a new file; whoever has it open may stay.
+
+        Raises `Conflict` unless it holds so many memories as expected; then nothing was erased.
+        """
+        ...
+
     async def blocks(self, limit: int, after: int = 0) -> list[Block]:
         """The places that a person had us forget, in that order, after the block of a number."""
         ...
@@ -230,6 +243,22 @@ class Store(Protocol):
 
     async def was_forgotten_in(self, session_id: str, namespace: str) -> bool:
         """Whether a person had us forget something of a session."""
+        ...
+
+    async def export(self, outlet: Outlet) -> int:
+        """Hand everything to an outlet, in one state of the file, and write nothing; returns how much was damaged."""
+        ...
+
+    def importing(self, *, brings_back: bool, door: str) -> AbstractAsyncContextManager[Inlet]:
+        """Open a way in for an export. Memories keep their ids; what is known stays as it is.
+
+        What was forgotten on request stays away unless `brings_back`, and what is past its time does in any case.
+        What collides with something of before the import comes into the history, in order, or is skipped.
+        """
+        ...
+
+    def rehearsing(self, *, brings_back: bool) -> AbstractAsyncContextManager[Inlet]:
+        """The same, without keeping anything: it says exactly what would become of each record."""
         ...
 
     async def finish_erasure(self) -> str:
@@ -259,7 +288,7 @@ class Store(Protocol):
         """Count recalls, in a batch."""
         ...
 
-    async def rate(self, ids: Sequence[str], *, useful: bool, now: datetime) -> list[str]:
+    async def rate(self, ids: Sequence[str], *, useful: bool, now: datetime, door: str) -> list[str]:
         """Count ratings; returns the ids that exist."""
         ...
 
@@ -296,6 +325,10 @@ class Store(Protocol):
 
     async def faded_since(self, since: datetime) -> int:
         """How many memories were archived because they had faded, after an instant."""
+        ...
+
+    async def audit(self, limit: int, *, since: datetime | None, verb: str, cursor: str) -> AuditPage:
+        """Read what was done, newest first; '' stands for every verb. A foreign cursor raises `InvalidInput`."""
         ...
 
     async def audit_lines(self) -> int:

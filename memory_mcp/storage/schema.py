@@ -71,8 +71,9 @@ def version(connection: Connection) -> int:
 
 
 def backups(path: Path) -> list[Path]:
-    """Find the copies made before migrations; they hold what the file held."""
-    return sorted(path.parent.glob(f"{escape(path.name)}.v*.backup*"))
+    """Find the copies made before migrations, unfinished ones too; they hold what the file held."""
+    ours = re.compile(rf"{re.escape(path.name)}\.v\d+\.backup(\.part)?")
+    return sorted(one for one in path.parent.glob(f"{escape(path.name)}.v*") if ours.fullmatch(one.name))
 
 
 def _is_current(connection: Connection, path: Path, migrations: Sequence[Migration]) -> bool:
@@ -113,13 +114,23 @@ def _migrate(
     held = version(connection)
     if held:
         _back_up(path, held, another)
+    build(connection, migrations, held)
+    # A pragma takes no parameters; both numbers are ours.
+    connection.execute(f"pragma application_id = {APPLICATION_ID}")
+    connection.execute(f"pragma user_version = {migrations[-1].number}")
+    set_up(connection)
+
+
+def build(connection: Connection, migrations: Sequence[Migration], held: int = 0) -> None:
+    """Run the scripts after the one of number `held`."""
     for migration in migrations:
         if migration.number > held:
             for statement in _statements(migration.script):
                 connection.execute(statement)
-    # A pragma takes no parameters; both numbers are ours.
-    connection.execute(f"pragma application_id = {APPLICATION_ID}")
-    connection.execute(f"pragma user_version = {migrations[-1].number}")
+
+
+def set_up(connection: Connection) -> None:
+    """Give a file what it knows of itself, where that is missing: a secret, and by which rules it is indexed."""
     connection.executemany(
         "insert or ignore into setting (name, value) values (:name, :value)",
         [

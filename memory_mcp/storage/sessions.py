@@ -46,14 +46,15 @@ def session_number(connection: Connection, namespace: int, session_id: str, at: 
 
 
 def give_place(connection: Connection, session: int, turn: Memory, at: int, host: str) -> int:
-    """Count a turn in its session, which goes on with it.
+    """Count a turn in its session, which goes on with it unless its place was given out before.
 
     Returns the turn's place: the next free one, unless it has one already.
     """
     return connection.execute(
         """
         update session
-        set turns = max(turns, coalesce(:sequence, turns + 1)), last_at = max(last_at, :at), ended_at = null,
+        set turns = max(turns, coalesce(:sequence, turns + 1)), last_at = max(last_at, :at),
+            ended_at = case when :sequence <= turns then ended_at end,
             host = case when host = '' then :host else host end
         where number = :session
         returning coalesce(:sequence, turns)

@@ -1,12 +1,13 @@
 """The store that keeps memories in one SQLite file."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_mcp.answers import Changed, Forgotten, Stats
+from memory_mcp.answers import AuditPage, Changed, Forgotten, Stats, Wiped
 from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision
 from memory_mcp.storage import (
     audit,
@@ -19,18 +20,21 @@ from memory_mcp.storage import (
     memories,
     pending,
     place,
+    porting,
     relevance,
     revising,
     rewriting,
+    schema,
     spending,
     upkeep,
     vectors,
     words,
 )
 from memory_mcp.storage.audit import Act
+from memory_mcp.storage.carried import Fate, Inlet, Outlet, Record
 from memory_mcp.storage.database import Database, open_database, open_in_haste
-from memory_mcp.storage.eraser import Eraser
 from memory_mcp.storage.filters import to_ms
+from memory_mcp.storage.taking_in import Into, newest_row, take_in
 from memory_mcp.storage.values import (
     Block,
     Captured,
@@ -48,6 +52,7 @@ from memory_mcp.storage.values import (
     Vectors,
     Written,
 )
+from memory_mcp.storage.wiping import Wiper
 
 if TYPE_CHECKING:
     from memory_mcp.storage import search
@@ -59,7 +64,7 @@ class SqliteStore:
     def __init__(self, database: Database, now: Callable[[], datetime], patience: timedelta) -> None:
         self._database = database
         self._now = now
-        self._eraser = Eraser(database, patience)
+        self._eraser = Wiper(database, patience)
         self._stemmer: search.Stemmer | None = None
 
     @property
@@ -227,6 +232,14 @@ class SqliteStore:
         erased = await self._database.write(rewriting.rewrite, changes, Act(door, to_ms(now)))
         return Rewritten(erased.ids, *await self._eraser.follow_up(erased))
 
+    async def beside(self) -> list[str]:
+        """Name the backups."""
+        return [str(copy) for copy in schema.backups(self._database.path)]
+
+    async def wipe(self, expected: int, *, door: str) -> Wiped:
+        """Erase everything and verify it."""
+        return await self._eraser.wipe(expected, Act(door, to_ms(self._now())))
+
     async def blocks(self, limit: int, after: int = 0) -> list[Block]:
         """List what a person had us forget."""
         return await self._database.read(blocking.blocks, limit, after)
@@ -250,6 +263,28 @@ class SqliteStore:
     async def was_forgotten_in(self, session_id: str, namespace: str) -> bool:
         """Say whether something of a session was forgotten."""
         return await self._database.read(blocking.touches, session_id, namespace)
+
+    async def export(self, outlet: Outlet) -> int:
+        """Read everything out."""
+        return await self._database.read(porting.carry_out, outlet)
+
+    @asynccontextmanager
+    async def importing(self, *, brings_back: bool, door: str) -> AsyncGenerator[Inlet]:
+        """Take an export in."""
+        into = Into(await self._database.read(newest_row), brings_back)
+        yield _Import(self._database, into, lambda: Act(door, to_ms(self._now())))
+
+    @asynccontextmanager
+    async def rehearsing(self, *, brings_back: bool) -> AsyncGenerator[Inlet]:
+        """Take an export in, into a copy in memory."""
+        from memory_mcp.storage.rehearsing import Rehearsal, copy_of  # noqa: PLC0415 - a hook rehearses nothing
+
+        copy = await self._database.read(copy_of)
+        rehearsal = Rehearsal(copy, Into(newest_row(copy), brings_back), Act("", to_ms(self._now())))
+        try:
+            yield rehearsal
+        finally:
+            rehearsal.close()
 
     async def finish_erasure(self) -> str:
         """Go on with an erasure that could not be verified."""
@@ -277,9 +312,9 @@ class SqliteStore:
         """Count recalls."""
         await self._database.write(revising.count_access, ids, to_ms(now))
 
-    async def rate(self, ids: Sequence[str], *, useful: bool, now: datetime) -> list[str]:
+    async def rate(self, ids: Sequence[str], *, useful: bool, now: datetime, door: str) -> list[str]:
         """Count ratings."""
-        return await self._database.write(revising.rate, ids, to_ms(now), useful=useful)
+        return await self._database.write(_rate, ids, Act(door, to_ms(now)), useful=useful)
 
     async def pending_sessions(self, namespaces: Sequence[str], limit: int) -> list[PendingSession]:
         """Read the sessions that are still to be summarized."""
@@ -314,6 +349,11 @@ class SqliteStore:
     async def faded_since(self, since: datetime) -> int:
         """Count what was archived because it had faded."""
         return await self._database.read(audit.archived_unasked, to_ms(since))
+
+    async def audit(self, limit: int, *, since: datetime | None, verb: str, cursor: str) -> AuditPage:
+        """Read what was done."""
+        at = since and to_ms(since)
+        return await self._database.read(audit.page, limit, since=at, verb=verb, cursor=cursor)
 
     async def audit_lines(self) -> int:
         """Count the lines of the audit."""
@@ -365,6 +405,26 @@ class SqliteStore:
         await self._database.close()
         if self._stemmer:
             self._stemmer.close()
+
+
+def _rate(connection: driver.Connection, ids: Sequence[str], act: Act, *, useful: bool) -> list[str]:
+    known = revising.rate(connection, ids, act.now, useful=useful)
+    if known:
+        audit.record(connection, "rate", known, act)
+    return known
+
+
+@dataclass(frozen=True)
+class _Import:
+    """Takes records of an export into the file."""
+
+    database: Database
+    into: Into
+    act: Callable[[], Act]
+
+    async def put(self, records: Sequence[Record]) -> list[Fate]:
+        """Take records in, in one transaction."""
+        return await self.database.write(take_in, records, self.into, self.act())
 
 
 async def open_store(

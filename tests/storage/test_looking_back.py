@@ -70,7 +70,7 @@ async def test_what_is_doubted_is_counted_beyond_what_is_read(store: SqliteStore
     count, first = await store.unused(EVERYTHING, NOW + 5 * DAY, 2)
     assert (count, [one.id for one in first]) == (3, ids[:2])
     await store.count_access([ids[0]] * 4 + [ids[1]] * 5, now=NOW)
-    await store.rate([ids[2]], useful=True, now=NOW)
+    await store.rate([ids[2]], useful=True, now=NOW, door="cli")
     count, first = await store.unhelpful(EVERYTHING, 4, 1)
     assert (count, [one.id for one in first]) == (2, [ids[1]])
     count, first = await store.stale(EVERYTHING, {Kind.FACT: NOW + 5 * DAY}, NOW, 9)

@@ -95,8 +95,8 @@ async def test_recalls_and_ratings_are_counted(store: SqliteStore):
     [one, two] = await write(store, draft("one"), draft("two"))
     await store.count_access([one, one, new_id()], now=NOW)
     await store.count_access([one], now=NOW + timedelta(days=1))
-    assert await store.rate([two, new_id()], useful=True, now=NOW) == [two]
-    assert await store.rate([two], useful=False, now=NOW) == [two]
+    assert await store.rate([two, new_id()], useful=True, now=NOW, door="cli") == [two]
+    assert await store.rate([two], useful=False, now=NOW, door="cli") == [two]
     first, second = await store.get([one, two])
     assert (first.access_count, first.last_accessed_at) == (3, NOW + timedelta(days=1))
     assert (second.access_count, second.useful, second.useless) == (0, 1, 1)
