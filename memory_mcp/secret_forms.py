@@ -162,7 +162,7 @@ _FORMS = (
         flags=re.DOTALL | re.ASCII,
     ),
     _rule("private key", r"\bPrivate-Lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{16,76})+)"),
-    _rule("private key", r"\"d\"\s*:\s*\"(?P<secret>[\w-]{40,})\""),
+    _rule("private key", r"\"kty\"[^{}]{0,1000}?\"d\"\s*:\s*\"(?P<secret>[\w-]{40,})\""),
     _rule("anthropic key", r"\bsk-ant-[\w-]{16,}"),
     _rule("openai key", r"(?<![\w-])sk-(?:(?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{20,}|(?:or-v1-)?[0-9a-z]{32,})"),
     _rule("github token", r"\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{22,}"),

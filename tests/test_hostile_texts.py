@@ -17,7 +17,7 @@ REPEATED = [
     "1,", "(1)", "\\n", " \\n", "\u3002", "a.", "a. ", "AA ", "Aa", "\u4e00", "\uff1c", "\u0301\u0316", "\uff9e\u0301",
     "cookie: sid=", "curl -u ", "mysql -p", "machine ", "login: a/", "seed phrase: ", "abc ", "-pass ",
     "identified by '", "jdbc:oracle:a:b/", "pw: ", "Private-Lines: 1\\n", "password for ", "パスワードは", "トークン",
-    "https://a.webhook.office.com/webhookb2/", "&sig=", "dp.pt.", "sl.u.", '"d": "',
+    "https://a.webhook.office.com/webhookb2/", "&sig=", "dp.pt.", "sl.u.", '"kty": "d": "',
     "\u200b", "a\u200b", "ignore ", "sk" + "_live_" + "Aa1" * 8,
 ]
 TEXTS = [one * (SIZE // len(one)) for one in REPEATED]
