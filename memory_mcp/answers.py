@@ -206,8 +206,8 @@ class BroughtIn:
     """What became of the memories of an export: imported, known already, forgotten here on request, past their time.
 
     `skipped` are the lines that could not be used, the first of `skipped_in_all`; `others` counts what came in besides
-    memories, `trusted` those of the imported that may be shown unasked, `brought_back` those that had been forgotten
-    here; `missing` counts what the file said to hold and did not.
+    memories; of the imported, `trusted` are as the file says, `flagged` command the assistant, `brought_back` had been
+    forgotten here; `missing` counts what the file said to hold and did not.
     """
 
     imported: int = 0
@@ -218,6 +218,7 @@ class BroughtIn:
     skipped_in_all: int = 0
     others: int = 0
     trusted: int = 0
+    flagged: int = 0
     brought_back: int = 0
     missing: int = 0
     notices: tuple[str, ...] = ()

@@ -99,6 +99,8 @@ async def bring_in(
         async with way as inlet:
             while batch := await to_thread.run_sync(reader.batch):
                 await _put(batch, inlet, tally)
+            if tally.refused:
+                await inlet.drop_empty(sorted(tally.refused))
     return tally.report()
 
 
@@ -171,14 +173,19 @@ def _begins_another(line: Numbered) -> bool:
 
 @dataclass
 class _Tally:
-    """Counts what became of each line. `expected` is what the first line promised."""
+    """Counts what became of each line.
+
+    `expected` is what the first line promised, `refused` are the sessions of what stays away.
+    """
 
     expected: int
     fates: Counter[str] = field(default_factory=Counter[str])
     others: int = 0
     trusted: int = 0
+    flagged: int = 0
     brought_back: int = 0
     met: int = 0
+    refused: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     skipped: list[Skipped] = field(default_factory=list[Skipped])
     notices: Counter[str] = field(default_factory=Counter[str])
 
@@ -199,8 +206,11 @@ class _Tally:
 
     def _count_memory(self, one: CarriedMemory, fate: Fate, notices: Sequence[str]) -> None:
         self.fates[fate.outcome] += 1
+        if fate.outcome in ("forgotten", "expired") and one.memory.session_id:
+            self.refused.add((one.memory.namespace, one.memory.session_id))
         if fate.outcome == "imported":
             self.trusted += one.memory.trust is Trust.TRUSTED
+            self.flagged += one.memory.flagged
             self.brought_back += bool(fate.lifted)
             self.notices.update(notices)
 
@@ -220,6 +230,7 @@ class _Tally:
             skipped_in_all=self.fates["skipped"],
             others=self.others,
             trusted=self.trusted,
+            flagged=self.flagged,
             brought_back=self.brought_back,
             missing=max(0, self.expected - self.met),
             notices=tuple(

@@ -204,6 +204,25 @@ async def test_what_was_forgotten_stays_so_in_the_file_that_comes_after(tmp_path
         assert (done.imported, done.forgotten) == (0, 1)
 
 
+async def test_names_do_not_come_back_where_all_that_bore_them_was_forgotten(tmp_path: Path):
+    """B40: a session and a project of which nothing may come in leave no name, and the turns of others their place."""
+    async with opened(tmp_path / "a.db") as memory:
+        gone = await keep(memory, "one", session_id="meeting with Xerxes", namespace="operation sunflower")
+        for session in ("meeting with Xerxes", "another"):
+            told = (Message("user", "Hello there, let us begin"), Message("user", f"I like {session}"))
+            await memory.summarize(Conversation(session, summary="Greetings.", messages=told))
+        lines = await exported(memory)
+        turns = await memory.db.turns("meeting with Xerxes", "user")
+        others = await memory.db.turns("another", "user")
+        episode = next(one for one in await memory.recent_episodes() if one.memory.session_id.startswith("meet"))
+        await memory.forget(Selection(ids=(gone, episode.memory.id, *(one.id for one in turns), others[0].id)))
+        before = sorted(await exported(memory))
+        done = await both(memory, lines)
+        assert (done.imported, done.forgotten) == (0, 5)
+        assert sorted(await exported(memory)) == before
+        assert not any('"session":{' in line and "Xerxes" in line for line in before)
+
+
 async def test_what_is_past_its_time_stays_away_and_is_counted(tmp_path: Path):
     async with opened(tmp_path / "a.db") as memory:
         await keep(memory, "For two days", expires_in_days=2)

@@ -128,6 +128,6 @@ def _host(entry: hosts.Entry, settings: Settings) -> Finding:
         return Finding("host", "problem", f"{at} {entry.problem}")
     if not entry.named:
         return Finding("host", "note", f"{at} does not name this server; see memory-mcp install --print")
-    if entry.database and Path(entry.database).expanduser() != settings.db:
+    if entry.database and Path(entry.database).expanduser().resolve() != settings.db:
         return Finding("host", "note", f"{at} starts this server, but on another file: {entry.database}")
     return Finding("host", "ok", f"{at} starts this server")

@@ -156,7 +156,8 @@ def _import(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--untrusted",
         action="store_true",
-        help="others wrote it: nothing of it is shown unasked. Without this, it is trusted as far as the file says",
+        help="others wrote it: nothing of it is shown unasked. Without this, it is trusted as far as the file says;"
+        " what is flagged stays so in any case",
     )
     parser.add_argument("--include-forgotten", action="store_true", help="also what was forgotten here on request")
     parser.add_argument("--dry-run", action="store_true", help="say what would come in, and change nothing")

@@ -145,19 +145,16 @@ def _what_came(name: str, one: BroughtIn) -> str:
 
 
 def _remark(name: str, one: BroughtIn, screen: Screen) -> None:
-    if one.brought_back:
-        screen.note(f"Of them, {one.brought_back} had been forgotten on request; their blocks are lifted.")
-    if one.forgotten:
-        screen.note("To take in what you had forgotten, too: --include-forgotten")
-    if one.trusted:
-        screen.note(
-            f"Trusted, as the file says: {one.trusted} of {one.imported}. Did others write it? Use --untrusted."
-        )
-    for notice in one.notices:
-        screen.note(f"{name}: {notice}")
-    if one.missing:
-        screen.note(f"{name}: {counted(one.missing, 'memory is', 'memories are')} missing; the file may be cut off.")
-    if one.skipped_in_all:
-        screen.note(f"Skipped: {one.skipped_in_all}.")
-    for line in one.skipped[:SHOWN]:
-        screen.note(f"  line {line.line}: {line.reason}")
+    missing = counted(one.missing, "memory is", "memories are")
+    remarks = (
+        (one.brought_back, f"Of them, {one.brought_back} had been forgotten on request; their blocks are lifted."),
+        (one.forgotten, "To take in what you had forgotten, too: --include-forgotten"),
+        (one.trusted, f"Trusted, as {name} says: {one.trusted} of {one.imported}. If others wrote it: --untrusted"),
+        (one.flagged, f"Flagged, and not shown unasked: {one.flagged}, for their texts command the assistant."),
+        *((1, f"{name}: {notice}") for notice in one.notices),
+        (one.missing, f"{name}: {missing} missing; the file may be cut off."),
+        (one.skipped_in_all, f"Skipped: {one.skipped_in_all}."),
+        *((1, f"  line {line.line}: {line.reason}") for line in one.skipped[:SHOWN]),
+    )
+    for applies, text in remarks:
+        screen.note(text if applies else "")

@@ -123,3 +123,7 @@ class Inlet(Protocol):
     async def put(self, records: Sequence[Record]) -> list[Fate]:
         """Take records in, in one transaction; says what became of each. What is known stays as it is."""
         ...
+
+    async def drop_empty(self, sessions: Sequence[tuple[str, str]]) -> None:
+        """At the end: drop those of these sessions (namespace and id) of which no memory came in or is here."""
+        ...

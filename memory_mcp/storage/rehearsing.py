@@ -27,6 +27,9 @@ class Rehearsal:
         """Say what would become of records."""
         return await asyncio.to_thread(self._put, records)
 
+    async def drop_empty(self, sessions: Sequence[tuple[str, str]]) -> None:
+        """Nothing of a rehearsal stays."""
+
     def close(self) -> None:
         """Let go of the copy."""
         self._copy.close()

@@ -34,7 +34,7 @@ from memory_mcp.storage.audit import Act
 from memory_mcp.storage.carried import Fate, Inlet, Outlet, Record
 from memory_mcp.storage.database import Database, open_database, open_in_haste
 from memory_mcp.storage.filters import to_ms
-from memory_mcp.storage.taking_in import Into, newest_row, take_in
+from memory_mcp.storage.taking_in import Into, drop_empty, newest_row, take_in
 from memory_mcp.storage.values import (
     Block,
     Captured,
@@ -425,6 +425,10 @@ class _Import:
     async def put(self, records: Sequence[Record]) -> list[Fate]:
         """Take records in, in one transaction."""
         return await self.database.write(take_in, records, self.into, self.act())
+
+    async def drop_empty(self, sessions: Sequence[tuple[str, str]]) -> None:
+        """Drop sessions that are empty."""
+        await self.database.write(drop_empty, sessions)
 
 
 async def open_store(

@@ -51,6 +51,25 @@ def take_in(connection: Connection, records: Sequence[Record], into: Into, act: 
     return fates
 
 
+def drop_empty(connection: Connection, sessions: Sequence[tuple[str, str]]) -> None:
+    """Drop sessions, and namespaces, to which no memory belongs: their names must not outlive what was forgotten."""
+    connection.execute(
+        """
+        delete from session where number in (
+            select s.number from session s join namespace n on n.number = s.namespace
+            join json_each(:sessions) named on (named.value ->> 0, named.value ->> 1) = (n.name, s.id))
+          and not exists (select 1 from memory where memory.session = session.number)
+        """,
+        {"sessions": json.dumps(sessions)},
+    )
+    connection.execute(
+        """
+        delete from namespace where not exists (select 1 from memory where memory.namespace = namespace.number)
+          and not exists (select 1 from session where session.namespace = namespace.number)
+        """
+    )
+
+
 def _apart(connection: Connection, one: Record, into: Into, now: int) -> Fate:
     """Take one record in, wholly or not at all."""
     connection.execute("savepoint one")

@@ -130,6 +130,8 @@ def _removed(copies: list[Path]) -> tuple[list[str], list[str]]:
 
 
 def _remove_unused(path: Path, key: str) -> bool:
+    if not path.exists():  # to connect would make it
+        return True
     with closing(driver.connect(path, key, busy_ms=driver.HOOK_TIMEOUT_MS)) as connection:
         if not _is_ours_alone(connection):
             return False
