@@ -7,6 +7,7 @@ PROGRAM = """
 from datetime import UTC, datetime
 
 from memory_mcp import dates, privacy, redaction, text, tokens
+from memory_mcp.injection import commands_assistant
 from memory_mcp.errors import InvalidInput
 
 SIZE = 16_000
@@ -15,7 +16,10 @@ REPEATED = [
     "password:,a.", "change to password ", "token:", "secret= ", "aws=", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----",
     "eyJ", "eyJ-", "sk-ant-", "bearer ", "http://", "a://b:c", "x@", "-", "_-", "=a,", "\\"", "\\"'", "\u300c", "1",
     "1,", "(1)", "\\n", " \\n", "\u3002", "a.", "a. ", "AA ", "Aa", "\u4e00", "\uff1c", "\u0301\u0316", "\uff9e\u0301",
-    "\u200b", "a\u200b", "ignore ", "sk" + "_live_" + "Aa1" * 8,
+    "\u200b", "a\u200b", "ignore ", "ignore all ", "never ignore all previous instructions ", "send passwords ",
+    "do not tell ", "system ", "system: ", "remember this ", "call forget ", "---", "![a](https://a/", "a b ", "act ",
+    "\u3059\u3079\u3066", "\u30e6\u30fc\u30b6\u30fc\u306b", "\u30d1\u30b9\u30ef\u30fc\u30c9\u3092", "[U+E0041]",
+    "attack '", "sk" + "_live_" + "Aa1" * 8,
 ]
 TEXTS = [one * (SIZE // len(one)) for one in REPEATED]
 TEXTS += ["<" + " " * SIZE, "password: " + "aaa1 : " * 2_300, " " * 8_000 + "a. " * 2_600, "set" + "a" * SIZE]
@@ -35,6 +39,7 @@ def when(given):
 
 for given in TEXTS:
     redaction.redact(given)
+    commands_assistant(given)
     privacy.without_private(given)
     privacy.neutralise(given)
     privacy.quote(given)
