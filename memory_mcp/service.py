@@ -28,7 +28,6 @@ from memory_mcp.models import (
     Revision,
     Selection,
     State,
-    Trust,
 )
 from memory_mcp.relevance import Review
 from memory_mcp.selection import Chosen
@@ -71,27 +70,29 @@ class MemoryService:
         """Keep one text. Raises `InvalidInput`, `NotFound` (supersedes, derived_from), `StoreUnavailable`."""
         now = self.now()
         memory, notices = requests.new_memory(new, self.settings, now)
-        memory = replace(memory, derived_from=requests.ids(new.derived_from))
-        memory = replace(memory, trust=await self._derived_trust(memory))
+        commands = memory.flagged
+        memory = await self._derived(replace(memory, derived_from=requests.ids(new.derived_from)))
         vectors, problem = await self.meaning.of_new([memory], now)
         alike = await near(self.db, self.meaning, memory, vectors[0], now)
         made_by = self.meaning.identity
         draft = Draft(memory, vectors[0], supersedes=requests.ids(new.supersedes), model=made_by)
         [written] = await self.db.write([draft], door=self.door)
+        flagged = memory.flagged and (await self.get(written.id)).flagged  # a known text may be vouched for
         return Stored(
             id=written.id,
             status=written.status,
             superseded=written.superseded,
             similar=tuple(one for one in alike if one.id not in (written.id, *written.superseded)),
-            notice=" ".join(filter(None, (*notices, problem))),
+            notice=" ".join(filter(None, (*notices, _on_flagged([written.id] * flagged, own=commands), problem))),
         )
 
-    async def _derived_trust(self, memory: Memory) -> Trust:
-        """Take the lowest trust of what a memory comes from."""
+    async def _derived(self, memory: Memory) -> Memory:
+        """Give a memory the lowest trust of what it comes from, and its flag."""
         origins = await self.db.get(memory.derived_from)
         if len(origins) < len(memory.derived_from):
             raise NotFound("derived_from names a memory that does not exist. Nothing was saved.")
-        return privacy.trust_of(memory.source, (origin.trust for origin in origins))
+        trust = privacy.trust_of(memory.source, (origin.trust for origin in origins))
+        return replace(memory, trust=trust, flagged=memory.flagged or any(origin.flagged for origin in origins))
 
     async def recall(self, query: Query) -> Recall:
         """Find what fits a question; without one, list by filters or give the briefing (mode 'briefing').
@@ -108,8 +109,10 @@ class MemoryService:
         Raises as `Sessions.summarize` does.
         """
         summarized = await self.sessions.summarize(conversation, progress)
-        unrated = await self._rated(conversation.useful_ids)
-        return replace(summarized, notice=" ".join(filter(None, (summarized.notice, unrated))))
+        made = await self.db.get([summarized.episode.memory.id, *(fact.id for fact in summarized.facts)])
+        flagged = _on_flagged([one.id for one in made if one.flagged])
+        notices = (summarized.notice, flagged, await self._rated(conversation.useful_ids))
+        return replace(summarized, notice=" ".join(filter(None, notices)))
 
     async def summarize_pending(
         self, limit: int = 20, progress: Progress = no_progress, *, only_due: bool = False
@@ -250,7 +253,8 @@ class MemoryService:
     async def proposals(self, namespace: str = "") -> Proposals:
         """Find what recurs in a namespace and in that of the person, as proposals of patterns and lessons."""
         await self.embed_pending()
-        return await consolidation.propose(self.db, self.meaning, self._near(namespace), self.now(), self.zone)
+        where = replace(self._near(namespace), flagged=False)
+        return await consolidation.propose(self.db, self.meaning, where, self.now(), self.zone)
 
     async def accept(self, proposal: Proposal, text: str = "") -> Stored:
         """Store what was proposed, in these words, else Anthropic's if it is set, else one of its memories'.
@@ -294,6 +298,22 @@ class MemoryService:
         except StoreUnavailable:
             self.finder.accesses.add(ids)
             raise
+
+
+def _on_flagged(ids: Sequence[str], *, own: bool = True) -> str:
+    """Say what becomes of memories that command the assistant (not their `own` text: what they come from)."""
+    if len(ids) > 1:
+        return (
+            f"{len(ids)} of these command the assistant, so they are kept as quotations and not shown unasked until the"
+            " user vouches for them: memory-mcp list --flagged."
+        )
+    what = "commands" if own else "is derived from what commands"
+    return (
+        f"It {what} the assistant, so it is kept as a quotation and not shown unasked until the user vouches for it:"
+        f" memory-mcp edit {ids[0]} --vouch."
+        if ids
+        else ""
+    )
 
 
 def _waiting(count: int) -> str:

@@ -141,6 +141,10 @@ def _take_over(connection: Connection, session: int, row: int, episode: Episode,
     add_tags(connection, row, episode.memory.tags)
     add_words(connection, row)
     connection.execute(
+        "update memory set flagged = max(flagged, :flagged) where row = :row",
+        {"flagged": int(episode.memory.flagged), "row": row},
+    )
+    connection.execute(
         """
         update episode set outcome = coalesce(:outcome, outcome),
                trigger = case when :trigger <> '' then :trigger else trigger end

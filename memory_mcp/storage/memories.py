@@ -204,7 +204,8 @@ def _take_over(connection: Connection, row: int, memory: Memory, now: int) -> No
         """
         update memory
         set importance = max(importance, :importance), confidence = max(confidence, :confidence),
-            pinned = max(pinned, :pinned), kind = case when :kind in ('fact', 'turn') then kind else :kind end,
+            pinned = max(pinned, :pinned), flagged = max(flagged, :flagged),
+            kind = case when :kind in ('fact', 'turn') then kind else :kind end,
             valid_from = coalesce(:valid_from, valid_from), valid_to = coalesce(:valid_to, valid_to),
             key = case when :key <> '' then :key else key end, updated_at = max(updated_at, :now),
             expires_at = case when expires_at is null or :expires_at is null then null
