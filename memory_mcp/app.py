@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,8 @@ def _upkeep(memory: MemoryService) -> Iterator[Coroutine[Any, Any, None]]:
     yield _repeat(memory.maintain)
     yield _catch_up(memory)
     if memory.settings.summarizer != "host":
-        yield _repeat(partial(memory.summarize_pending, only_due=True))
+        unasked = replace(memory, sessions=replace(memory.sessions, door="background"))
+        yield _repeat(partial(unasked.summarize_pending, only_due=True))
 
 
 async def _catch_up(memory: MemoryService) -> None:

@@ -298,8 +298,8 @@ class Revision:
     kind: Kind | None = None
     namespace: str | None = None
     pinned: bool | None = None
-    flagged: Literal[False] | None = None
     expires_in_days: float | None = None
+    flagged: Literal[False] | None = None
 
 
 # ---- what goes with them -------------------------------------------------------------------------------------------

@@ -60,6 +60,11 @@ class MemoryService:
         """The zone in which the person reads dates."""
         return dates.zone(self.settings.tz)
 
+    @property
+    def _most_a_minute(self) -> int | None:
+        """How many memories may come in a minute; a person at a shell, a hook and an import are not slowed."""
+        return self.settings.stores_a_minute if self.door == "mcp" else None
+
     def room(self, max_tokens: int | None = None) -> int:
         """How many bytes a reply may take."""
         return room(max_tokens, self.settings.context_tokens)
@@ -67,7 +72,10 @@ class MemoryService:
     # ---- keep --------------------------------------------------------------------------------------------------
 
     async def store(self, new: NewMemory) -> Stored:
-        """Keep one text. Raises `InvalidInput`, `NotFound` (supersedes, derived_from), `StoreUnavailable`."""
+        """Keep one text.
+
+        Raises `InvalidInput`, `NotFound` (supersedes, derived_from), `Conflict`, `TooFast`, `StoreUnavailable`.
+        """
         now = self.now()
         memory, notices = requests.new_memory(new, self.settings, now)
         commands = memory.flagged
@@ -76,7 +84,7 @@ class MemoryService:
         alike = await near(self.db, self.meaning, memory, vectors[0], now)
         made_by = self.meaning.identity
         draft = Draft(memory, vectors[0], supersedes=requests.ids(new.supersedes), model=made_by)
-        [written] = await self.db.write([draft], door=self.door)
+        [written] = await self.db.write([draft], door=self.door, most_a_minute=self._most_a_minute)
         flagged = memory.flagged and (await self.get(written.id)).flagged  # a known text may be vouched for
         return Stored(
             id=written.id,
@@ -106,8 +114,10 @@ class MemoryService:
     async def summarize(self, conversation: Conversation, progress: Progress = no_progress) -> Summarized:
         """Turn one session into an episode and its key facts; messages are kept verbatim as turns.
 
-        Raises as `Sessions.summarize` does.
+        Raises as `Sessions.summarize` does, and `TooFast`.
         """
+        if self._most_a_minute is not None:
+            await self.db.require_slow_summaries(self._most_a_minute, door=self.door)
         summarized = await self.sessions.summarize(conversation, progress)
         made = await self.db.get([summarized.episode.memory.id, *(fact.id for fact in summarized.facts)])
         flagged = _on_flagged([one.id for one in made if one.flagged])

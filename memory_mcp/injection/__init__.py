@@ -10,6 +10,9 @@ from memory_mcp.injection.others import OTHERS
 from memory_mcp.redaction import INVISIBLE
 from memory_mcp.tokens import fold
 
+ORDERS_VERSION = 1
+"""Goes up with the orders: a file whose memories were judged by others is judged anew."""
+
 ORDERS = (*ENGLISH, *MARKS, *JAPANESE, *OTHERS)
 _PLACES: dict[str, list[int]] = {}
 """Where in `ORDERS` those stand that begin with a cue."""

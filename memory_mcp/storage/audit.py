@@ -14,6 +14,9 @@ FORGET, EXPIRE = "forget", "expire"
 
 ARCHIVE, RESTORE = "archive", "restore"
 
+STORE, SUMMARIZE = "store", "summarize"
+"""Verbs by which memories come in that somebody worded."""
+
 BACKGROUND = "background"
 """The door of what nobody asked for."""
 

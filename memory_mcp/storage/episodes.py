@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memory_mcp.models import Action, Episode, Filter, Memory, ModelIdentity, Outcome
-from memory_mcp.storage.audit import FORGET, Act, record
+from memory_mcp.storage.audit import FORGET, SUMMARIZE, Act, record
 from memory_mcp.storage.driver import Connection, Row
 from memory_mcp.storage.erasure import Erased, erase
 from memory_mcp.storage.filters import clause, to_ms
 from memory_mcp.storage.memories import add_tags, ids_of, insert, link, may_change, retire, rows_of, touch, write_all
 from memory_mcp.storage.records import LOG, from_ms, select_memories
 from memory_mcp.storage.sessions import namespace_number, session_number
+from memory_mcp.storage.twins import as_told
 from memory_mcp.storage.values import Draft, Vectors, Written
 from memory_mcp.storage.words import add_words, remove_words
 from memory_mcp.tokens import digest
@@ -69,7 +70,7 @@ def write_episode(connection: Connection, told: Told, act: Act) -> Kept:
     for fact in rows_of(connection, [one.id for one in written]):
         link(connection, fact, [row], "key_fact_of")
     ids = ids_of(connection, [row])
-    record(connection, "summarize", [*ids, *(one.id for one in written)], act)
+    record(connection, SUMMARIZE, [*ids, *(one.id for one in written)], act)
     outdated -= {row}
     lost = ids_of(connection, sorted(outdated))
     erased = erase(connection, lost, act, cascade=False, verb=FORGET) if lost else None
@@ -164,7 +165,7 @@ def _insert(connection: Connection, session: int, episode: Episode, draft: Draft
     ).fetchall()
     older = [row for (row,) in earlier]
     retire(connection, older, episode.memory, now)
-    row = insert(connection, draft, now)
+    row = insert(connection, replace(draft, memory=as_told(connection, draft.memory)), now)
     link(connection, row, older, "supersedes")
     _add_episode(connection, session, row, episode)
     _add_actions(connection, row, episode.actions or _used(connection, session))

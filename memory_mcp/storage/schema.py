@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from memory_mcp.errors import StoreForeign, StoreUnavailable
+from memory_mcp.injection import ORDERS_VERSION
 from memory_mcp.storage.driver import BUSY_TIMEOUT_MS, Connection, Error, is_complete
 from memory_mcp.tokens import TOKENS_VERSION
 
@@ -125,6 +126,7 @@ def _migrate(
         [
             {"name": "secret", "value": secrets.token_hex(32)},
             {"name": "tokens_version", "value": str(TOKENS_VERSION)},
+            *([] if held else [{"name": "orders_version", "value": str(ORDERS_VERSION)}]),
         ],
     )
 
