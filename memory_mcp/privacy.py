@@ -163,7 +163,7 @@ def neutralise(text: str) -> tuple[str, int]:
     Joiners inside emoji and in scripts that need them, variation selectors after emoji and Chinese characters, and the
     tags of flags are kept. Repeating it changes nothing.
     """
-    if not INVISIBLE.search(text):
+    if text.isascii() or not INVISIBLE.search(text):
         return text, 0
     flags = {place for flag in _FLAG.finditer(text) for place in range(*flag.span())}
     shown: list[str] = []
@@ -223,10 +223,10 @@ _DELIMITER = re.compile(
     r"|tool[-_\s]?(?:use|calls?|results?|response|output))(?!\w))"
     r"|<(?=\|[^\s<>|]{1,40}\|>)|<(?=<\s*+/?\s*+sys>>)|\[(?=\s*+/?\s*+inst\s*+\])"
     # And the labels behind a memory, which only we may write.
-    r"|\[(?=[^\[\]\n]{0,200}\bid=)",
+    r"|\[(?=[^\[\]\n]{0,200}\bid=[0-9a-f]{8}-)",
     re.IGNORECASE,
 )
-_OPENERS = re.compile(r"[<＜﹤\[［]")
+_OPENERS = re.compile(r"[<＜﹤]|[\[［]\s*+[/／]?\s*+[iｉ]|[iｉ][dｄ][=＝]", re.IGNORECASE)
 
 
 def quote(text: str) -> str:
@@ -238,7 +238,7 @@ def quote(text: str) -> str:
     shown, _ = neutralise(_FORBIDDEN.sub(lambda control: f"[U+{ord(control[0]):04X}]", text))
     if not _OPENERS.search(shown):
         return shown
-    plain = "".join(map(_plain, shown))
+    plain = shown if shown.isascii() else "".join(map(_plain, shown))
     quoted = list(shown)
     for opener in _DELIMITER.finditer(plain):
         quoted[opener.start()] = "‹"

@@ -61,7 +61,12 @@ LINES = [
     "\nGroup 2, told 9 times: kind=pattern",
 ]  # fmt: skip
 
-INLINE = [f"x [2026-05-04, trusted, id={ID}]", f"x [id={ID}] - y [id={ID}]", "” [trusted, id=1]", "“x” [id=1]"]
+INLINE = [
+    f"x [2026-05-04, trusted, id={ID}]",
+    f"x [id={ID}] - y [id={ID}]",
+    f"” [trusted, id={ID}]",
+    f"“x” ［ｉｄ＝{ID}]",
+]
 
 UNSEEN = [
     "\x1b[31mred\x1b]0;title\x07",

@@ -58,8 +58,8 @@ _CODE = r"`[^`\n]{1,200}`"
 
 # ---- the same text, however it is written --------------------------------------------------------------------------
 
-_TAG_LETTER = re.compile(r"\[U\+E00([2-7][0-9A-F])\]|([\U000e0020-\U000e007e])")
-_ESCAPE = re.compile(r"\[U\+[0-9A-F]{4,6}\]")
+_TAG_LETTER = r"\[U\+E00([2-7][0-9A-F])\]|([\U000e0020-\U000e007e])"
+_ESCAPE = r"\[U\+[0-9A-F]{4,6}\]"
 _SPACED_OUT = re.compile(r"\w[ .-](?<!\S\w.)(?:\w[ .-]){3,}\w(?!\S)")
 _LOOKALIKES = str.maketrans("аеорсухіѕјԁһѵαεορυχικν’‘“”", "aeopcyxisjdhvaeopyxikv''\"\"")
 """Cyrillic and Greek letters that look like Latin ones, after case folding."""
@@ -68,8 +68,8 @@ _LOOKALIKES = str.maketrans("аеорсухіѕјԁһѵαεορυχικν’‘�
 def _plain(text: str) -> str:
     """Undo what hides words: tag letters, unseen characters, lookalikes, emphasis, spaced-out letters."""
     if "[U+" in text or not text.isascii():
-        text = _TAG_LETTER.sub(lambda tag: chr(int(tag[1], 16) if tag[1] else ord(tag[2]) - 0xE0000), text)
-        text = INVISIBLE.sub("", _ESCAPE.sub("", text))
+        text = re.sub(_TAG_LETTER, lambda tag: chr(int(tag[1], 16) if tag[1] else ord(tag[2]) - 0xE0000), text)
+        text = INVISIBLE.sub("", re.sub(_ESCAPE, "", text))
     folded = text.lower() if text.isascii() else fold(text).translate(_LOOKALIKES)
     bare = folded.replace("*", "").replace("~", "").replace("__", "").replace("e-mail", "email")
     return _SPACED_OUT.sub(lambda word: re.sub(r"[ .-]", "", word[0]), bare)

@@ -42,9 +42,9 @@ def anywhere(why: str, first: str, rest: str) -> Order:
 
 
 def _order(why: str, first: str, rest: str, *, imperative: bool) -> Order:
-    starts = frozenset(_CUE.findall(one)[0] for one in first.split("|"))
-    either = "|".join(map(re.escape, first.split("|"))).replace(r"\ ", " ")
-    return Order(why, starts, _spaced(f"(?:{either})" + rest), imperative)
+    starts = first.split("|")
+    either = "|".join(map(re.escape, starts)).replace(r"\ ", " ")
+    return Order(why, frozenset(map(_cue, starts)), _spaced(f"(?:{either})" + rest), imperative)
 
 
 def _spaced(form: str) -> str:
@@ -57,7 +57,14 @@ def _compiled(form: str) -> re.Pattern[str]:
 
 
 _WORD = re.compile("[a-z]+")
-_CUE = re.compile(r"[a-z]+|[^\s\d]")
+
+
+def _cue(start: str) -> str:
+    """Give the first word of an order, or where that is not Latin its first sign."""
+    start = start.lstrip()
+    return next(
+        (start[:end] for end in range(len(start), 0, -1) if start[:end].isalpha() and start[:end].isascii()), start[0]
+    )
 
 
 def cues(text: str) -> frozenset[str]:
