@@ -210,7 +210,7 @@ def trust_of(source: Source, derived: Iterable[Trust] = ()) -> Trust:
 
 def flagged_if_commanding(memory: Memory, *beside: str) -> Memory:
     """Flag a memory of which any word commands the assistant, in its text, its names or what is kept `beside` it."""
-    names = (memory.key, memory.title, memory.speaker, memory.session_id, *memory.tags)
+    names = (memory.namespace, memory.key, memory.title, memory.speaker, memory.session_id, *memory.tags)
     return replace(memory, flagged=memory.flagged or bool(commands_assistant(memory.content, *names, *beside)))
 
 

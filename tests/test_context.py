@@ -50,6 +50,7 @@ memories = st.builds(
     confidence=st.floats(0, 1),
     source=st.sampled_from(Source),
     trust=st.sampled_from(Trust),
+    flagged=st.booleans(),
     state=st.sampled_from(State),
     superseded_by=st.one_of(st.just(""), st.uuids().map(str)),
 )

@@ -122,6 +122,21 @@ async def test_what_is_derived_from_others_is_untrusted_whoever_says_it(call, po
     assert await trust(call, derived["id"]) == "untrusted"
 
 
+async def test_what_others_wrote_is_listed_and_forgotten_by_its_source(call):
+    """B64"""
+    mine = await call("store", content="Ann deploys on Fridays.")
+    theirs = [(await call("store", content=f"Printed line {n}.", source="tool"))["id"] for n in range(3)]
+    await call("store", content="From a file.", source="import")
+    listed = (await call("recall", source="tool"))["hits"]
+    assert sorted(hit["id"] for hit in listed) == sorted(theirs)
+    preview = await call("forget", source="tool")
+    assert (preview["count"], {one["trust"] for one in preview["sample"]}) == (3, {"untrusted"})
+    done = await call("forget", source="tool", confirm=preview["confirm"])
+    assert sorted(done["erased"]) == sorted(theirs)
+    assert await trust(call, mine["id"]) == "trusted"
+    assert len((await call("recall", source="import"))["hits"]) == 1
+
+
 # ---- a session -----------------------------------------------------------------------------------------------------
 
 

@@ -17,9 +17,10 @@ def overlooked(connection: Connection) -> list[int]:
     """Give the rows that command the assistant and are neither flagged nor vouched for."""
     found = connection.execute(
         """
-        select m.row, m.content, m.key, m.title, m.speaker, coalesce(s.id, ''),
+        select m.row, m.content, n.name, m.key, m.title, m.speaker, coalesce(s.id, ''),
                (select json_group_array(t.name) from tag t where t.memory = m.row)
-        from memory m left join session s on s.number = m.session where m.flagged = 0
+        from memory m join namespace n on n.number = m.namespace left join session s on s.number = m.session
+        where m.flagged = 0
         """
     )
     return [row for row, *texts, tags in found if commands_assistant(*texts, *json.loads(tags))]
