@@ -46,11 +46,15 @@ class Recall:
 
 @dataclass(frozen=True)
 class Similar:
-    """A near match of what was just stored, with what differs: number, negation, name, or nothing in particular."""
+    """A near match of what was just stored, with what differs: number, negation, name, or nothing in particular.
+
+    `trust` is said where it is not trusted.
+    """
 
     id: str
     content: str
     differs: str = ""
+    trust: Literal["untrusted", ""] = ""
 
 
 @dataclass(frozen=True)

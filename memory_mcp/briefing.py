@@ -7,6 +7,7 @@ from itertools import islice
 
 from memory_mcp import dates
 from memory_mcp.answers import Hit
+from memory_mcp.injection import commands_assistant
 from memory_mcp.models import Episode, Filter, Kind, Outcome, PendingSession, Trust
 from memory_mcp.storage.protocol import Store
 
@@ -50,7 +51,7 @@ class Asking:
 
 async def collect(db: Store, where: Filter, asking: Asking, most: int) -> Briefing:
     """Read what may be told, at most `most` memories: pinned and standing ones, episodes, what matters most."""
-    told = replace(where, trust=Trust.TRUSTED, kinds=(*STANDING, Kind.EPISODE, *OTHERS))
+    told = replace(where, trust=Trust.TRUSTED, flagged=False, kinds=(*STANDING, Kind.EPISODE, *OTHERS))
     wishes = await db.weightiest(replace(told, kinds=STANDING), most)
     weighty = await db.weightiest(replace(told, kinds=OTHERS), most)
     episodes = await db.episodes(told, min(EPISODES, most))
@@ -89,7 +90,7 @@ def _in_turn(*groups: Sequence[Hit]) -> Iterator[Hit]:
 
 async def _notice(db: Store, where: Filter, asking: Asking) -> str:
     found = await db.pending_sessions(where.namespaces, COUNTED + 1)
-    waiting = [one for one in found if one.session_id != asking.session_id]
+    waiting = [one for one in found if one.session_id != asking.session_id and not commands_assistant(one.session_id)]
     yesterday = asking.now - timedelta(days=1)
     expired, faded = await db.expired_since(yesterday), await db.faded_since(yesterday)
     parts = (

@@ -32,7 +32,10 @@ TIMED = frozenset({Kind.TURN, Kind.EPISODE, Kind.METRIC})
 BARE = frozenset({"kind", "created_at", "label", "state", "outcome", "trust"})
 """Facts that speak for themselves."""
 
-ESSENTIAL = frozenset({"id", "kind", "created_at", "state", "trust"})
+ESSENTIAL = frozenset({"id", "kind", "created_at", "state", "source", "trust", "flagged"})
+DOUBTED = frozenset({"trust", "flagged"})
+"""Facts, told where they are no default, that make a text stand between quotation marks."""
+
 """Facts that every entry has room for; the others are names of any length, and what goes with them."""
 
 
@@ -78,7 +81,7 @@ def render_recall(recall: Recall, *, limit: int, zone: tzinfo) -> Rendered:
 
 def _shorter(recall: Recall, limit: int) -> Iterator[tuple[Recall, bool]]:
     """Save room by fewer labels, then by fewer hits, last by a shorter notice."""
-    count, notice = len(recall.hits), _one_line(recall.notice)
+    count, notice = len(recall.hits), one_line(recall.notice)
     clipped = replace(recall, notice=excerpt(notice, (), limit // 3))
     for kept in range(count, min(count, 1) - 1, -1):
         clipped = replace(clipped, hits=recall.hits[:kept], omitted=recall.omitted + count - kept)
@@ -106,7 +109,7 @@ def render_memory(memory: Memory, *, zone: tzinfo) -> str:
         **({"rated": f"{memory.useful} useful, {memory.useless} not"} if memory.useful or memory.useless else {}),
     }
     facts = [f"{name}: {value}" for name, value in known.items()]
-    return "\n".join([HEADER, "", *facts, "", privacy.quote(memory.content)])
+    return "\n".join([HEADER, "", *facts, "", privacy.set_off(privacy.quote(memory.content))])
 
 
 def _within(page: "_Page", limit: int) -> Rendered | None:
@@ -164,8 +167,8 @@ def _text(recall: Recall, contents: list[str], facts: list[dict[str, object]]) -
     if not recall.hits and not recall.notice:
         lines.append("Nothing found.")
     for content, known in zip(contents, facts, strict=True):
-        quoted = "\n  ".join(content.splitlines())
-        lines.append(f"- {quoted} [{', '.join(_labels(known))}]")
+        text = privacy.between_marks(content) if known.keys() & DOUBTED else content
+        lines.append(f"- {privacy.set_in(text)} [{', '.join(_labels(known))}]")
     if recall.notice:
         lines.append(f"Notice: {recall.notice}")
     if recall.omitted:
@@ -226,6 +229,7 @@ def _facts(memory: Memory, zone: tzinfo) -> dict[str, object]:
         "superseded_by": (memory.superseded_by, ""),
         "source": (str(memory.source), str(Source.AGENT)),
         "trust": (str(memory.trust), str(Trust.TRUSTED)),
+        "flagged": (memory.flagged, False),
     }
     return {name: _quoted(value) for name, (value, default) in facts.items() if value != default}
 
@@ -233,11 +237,12 @@ def _facts(memory: Memory, zone: tzinfo) -> dict[str, object]:
 def _quoted(value: object) -> object:
     """Names are somebody's words, too."""
     if isinstance(value, tuple):
-        return [_one_line(part) for part in cast("tuple[str, ...]", value)]
-    return _one_line(value) if isinstance(value, str) else value
+        return [one_line(part) for part in cast("tuple[str, ...]", value)]
+    return one_line(value) if isinstance(value, str) else value
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Quote a text in one line."""
     return " ".join(privacy.quote(text).split())
 
 

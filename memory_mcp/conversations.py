@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from memory_mcp import privacy, requests
 from memory_mcp.config import MAX_CONTENT, MAX_NAME, Secrets, Settings
 from memory_mcp.errors import InvalidInput
+from memory_mcp.injection import commands_assistant
 from memory_mcp.models import (
     LESSONS,
     OWN_WORDS,
@@ -48,6 +49,11 @@ SPEAKING = ("user", "assistant")
 
 ROLES = (*SOURCES, "system")
 
+COMMANDING = (
+    "What commands the assistant is kept as a quotation, left out of summaries and not shown unasked:"
+    " memory-mcp list --flagged."
+)
+
 
 def require_bounded(told: Conversation) -> None:
     """Refuse more than one conversation can reasonably hold, before any of it is worked on."""
@@ -76,8 +82,11 @@ def spoken(
         # Admitted whole and then cut: a secret at a cut would be recognised in neither half.
         admitted = privacy.admit(message.content, f"messages[{place}].content", MAX_MESSAGE, secrets)
         name = requests.name(message.name.strip(), f"messages[{place}].name", secrets)
-        kept += [replace(message, content=part, name=name) for part in parts(admitted.text, MAX_CONTENT)]
-        notices += admitted.notices
+        flagged = bool(commands_assistant(admitted.text, name))
+        kept += [
+            replace(message, content=part, name=name, flagged=flagged) for part in parts(admitted.text, MAX_CONTENT)
+        ]
+        notices += (*admitted.notices, *([COMMANDING] if flagged else []))
     return kept, tuple(dict.fromkeys(notices))
 
 
@@ -141,6 +150,7 @@ def turn(message: Message, conversation: Conversation, settings: Settings, now: 
         created_at=at,
         updated_at=now,
         expires_at=requests.expiry(None, Kind.TURN, settings, now),
+        flagged=message.flagged or bool(commands_assistant(conversation.session_id)),
     )
 
 
@@ -190,7 +200,7 @@ def _part(name: str, number: int) -> str:
 def message(turn: Memory) -> Message:
     """Give a kept turn back as the message it was."""
     roles = {source: role for role, source in SOURCES.items()}
-    return Message(roles.get(turn.source, "user"), turn.content, turn.speaker, turn.created_at)
+    return Message(roles.get(turn.source, "user"), turn.content, turn.speaker, turn.created_at, turn.flagged)
 
 
 def episode(
@@ -212,7 +222,7 @@ def episode(
         expires_at=requests.expiry(None, Kind.EPISODE, settings, now),
     )
     return Episode(
-        memory=memory,
+        memory=privacy.flagged_if_commanding(memory, conversation.trigger, *(one.tool for one in conversation.actions)),
         started_at=started_at,
         ended_at=ended_at,
         trigger=conversation.trigger,
@@ -283,7 +293,7 @@ def key_fact(fact: KeyFact, of: Episode, settings: Settings, now: datetime) -> t
         updated_at=now,
         expires_at=requests.expiry(None, fact.kind, settings, now),
     )
-    return memory, admitted.notices
+    return privacy.flagged_if_commanding(memory), admitted.notices
 
 
 def without_secrets(summary: "Summary") -> "Summary":

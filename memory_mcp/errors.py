@@ -4,6 +4,7 @@ MemoryMcpError
 ├── InvalidInput            an argument is wrong; nothing was changed
 ├── NotFound                no such memory, episode or session
 ├── Conflict                the act contradicts the present state
+├── TooFast                 assistants store more a minute than the person allows; later it works
 ├── StoreUnavailable        the file cannot be used
 │   ├── StoreBusy           another process holds it; try again
 │   ├── StoreReadOnly       no permission to write
@@ -29,6 +30,10 @@ class NotFound(MemoryMcpError):
 
 class Conflict(MemoryMcpError):
     """The act contradicts the present state."""
+
+
+class TooFast(MemoryMcpError):
+    """Assistants store more a minute than the person allows; the text says how long to wait."""
 
 
 class StoreUnavailable(MemoryMcpError):

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from memory_mcp.answers import Similar
 from memory_mcp.meaning import Meaning
-from memory_mcp.models import Filter, Kind, Memory
+from memory_mcp.models import Filter, Kind, Memory, Trust
 from memory_mcp.storage.protocol import Store
 from memory_mcp.storage.values import Vectors
 from memory_mcp.text import excerpt
@@ -20,11 +20,17 @@ SHOWN = 200  # bytes of a near match
 async def near(
     db: Store, meaning: Meaning, memory: Memory, vectors: Vectors | None, now: datetime
 ) -> tuple[Similar, ...]:
-    """Find near matches in the same namespace; a conversation's turns have none worth telling."""
+    """Find near matches in the same namespace, of which none commands; a turn has none worth telling."""
     if vectors is None or memory.kind is Kind.TURN or db.vector_problem:
         return ()
-    where = Filter(namespaces=(memory.namespace,), kinds=COMPARED, now=now)
+    where = Filter(namespaces=(memory.namespace,), kinds=COMPARED, flagged=False, now=now)
     found = await db.get([one for one, _ in await db.similar(vectors, where, meaning.ceiling + ABOVE_CEILING, 3)])
     return tuple(
-        Similar(one.id, excerpt(one.content, (), SHOWN), differs(one.content, memory.content)) for one in found
+        Similar(
+            one.id,
+            excerpt(one.content, (), SHOWN),
+            differs(one.content, memory.content),
+            "untrusted" if one.trust is Trust.UNTRUSTED else "",
+        )
+        for one in found
     )

@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Literal
 from uuid import UUID
 
 
@@ -101,6 +102,11 @@ class Memory:
     useless: int = 0
     flagged: bool = False
 
+    @property
+    def may_come_unasked(self) -> bool:
+        """Whether it may be shown where nobody asked for it: it is trusted, and does not command the assistant."""
+        return self.trust is Trust.TRUSTED and not self.flagged
+
 
 @dataclass(frozen=True)
 class Action:
@@ -143,12 +149,16 @@ class Episode:
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation as it comes in; `at` is None when nobody knows the time."""
+    """One turn of a conversation as it comes in; `at` is None when nobody knows the time.
+
+    One that is `flagged` commands the assistant: it is kept, and no summary is made of it.
+    """
 
     role: str
     content: str
     name: str = ""
     at: datetime | None = None
+    flagged: bool = False
 
 
 # ---- what is asked -------------------------------------------------------------------------------------------------
@@ -222,6 +232,8 @@ class Query:
     namespace: str = ""
     include_history: bool = False
     archived: bool = False
+    trust: Trust | None = None
+    flagged: bool | None = None
     context: str = ""
     ids: tuple[str, ...] = ()
     cursor: str = ""
@@ -279,7 +291,10 @@ class Selection:
 
 @dataclass(frozen=True)
 class Revision:
-    """Changes to one memory; None leaves a field as it is. `expires_in_days` of 0 means: never."""
+    """Changes to one memory; None leaves a field as it is. `expires_in_days` of 0 means: never.
+
+    `flagged` can only be taken off: a person vouches for a memory that commands the assistant.
+    """
 
     importance: float | None = None
     confidence: float | None = None
@@ -288,6 +303,7 @@ class Revision:
     namespace: str | None = None
     pinned: bool | None = None
     expires_in_days: float | None = None
+    flagged: Literal[False] | None = None
 
 
 # ---- what goes with them -------------------------------------------------------------------------------------------

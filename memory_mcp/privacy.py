@@ -3,13 +3,14 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 
 from memory_mcp.config import Secrets
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import UNTRUSTED_SOURCES, Source, Trust
+from memory_mcp.injection import commands_assistant
+from memory_mcp.models import UNTRUSTED_SOURCES, Memory, Source, Trust
 from memory_mcp.redaction import INVISIBLE, redact
 
 # ---- what may be kept ----------------------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ def neutralise(text: str) -> tuple[str, int]:
     Joiners inside emoji and in scripts that need them, variation selectors after emoji and Chinese characters, and the
     tags of flags are kept. Repeating it changes nothing.
     """
-    if not INVISIBLE.search(text):
+    if text.isascii() or not INVISIBLE.search(text):
         return text, 0
     flags = {place for flag in _FLAG.finditer(text) for place in range(*flag.span())}
     shown: list[str] = []
@@ -217,27 +218,60 @@ def trust_of(source: Source, derived: Iterable[Trust] = ()) -> Trust:
     return Trust.TRUSTED
 
 
-# Delimiters around recalled text: ours, and those that hosts give authority to.
+def flagged_if_commanding(memory: Memory, *beside: str) -> Memory:
+    """Flag a memory of which any word commands the assistant, in its text, its names or what is kept `beside` it."""
+    names = (memory.namespace, memory.key, memory.title, memory.speaker, memory.session_id, *memory.tags)
+    return replace(memory, flagged=memory.flagged or bool(commands_assistant(memory.content, *names, *beside)))
+
+
+# Delimiters around recalled text: ours, those that hosts give authority to, and those of chat templates.
 _DELIMITER = re.compile(
-    r"<(?=\s*+(?:/\s*+)?(?:memory|memories|hook[-_\s]?context|untrusted[-_\s]?context|system(?:[-_\s]?reminder)?"
-    r"|user[-_\s]?prompt[-_\s]?submit[-_\s]?hook)(?!\w))",
+    r"<(?=\s*+(?:/\s*+)?(?:antml:)?(?:memory|memories|conversation|invoke|parameter|instructions?|assistant|developer"
+    r"|system(?:[-_\s]?(?:reminder|message|prompt|instructions?))?|(?:hook|untrusted|session|environment)[-_\s]?context"
+    r"|user[-_\s]?(?:prompt[-_\s]?submit[-_\s]?hook|request|instructions|information|rules)|session[-_\s]?start[-_\s]?hook"
+    r"|ephemeral[-_\s]?message|additional[-_\s]?metadata|function[-_\s]?(?:calls?|results?)"
+    r"|tool[-_\s]?(?:use|calls?|results?|response|output))(?!\w))"
+    r"|<(?=\|[^\s<>|]{1,40}\|>)|<(?=<\s*+/?\s*+sys>>)|\[(?=\s*+/?\s*+inst\s*+\])"
+    # And the labels behind a memory, which only we may write.
+    r"|\[(?=[^\[\]\n]{0,200}\bid=[0-9a-f]{8}-)",
     re.IGNORECASE,
 )
-_OPENERS = re.compile("[<＜﹤]")
+_OPENERS = re.compile(r"[<＜﹤]|[\[［]\s*+[/／]?\s*+[iｉ]|[iｉ][dｄ][=＝]", re.IGNORECASE)
 
 
 def quote(text: str) -> str:
-    """Make a text safe between delimiters: `<` becomes `‹` where it begins a tag that we or a host give a meaning.
+    """Make a text safe between delimiters: what would begin one of ours, or one that hosts give a meaning, is a `‹`.
 
-    Case, blanks and fullwidth letters do not help such a tag through. All else stays as it is.
+    Case, blanks and fullwidth letters do not help such a mark through; what cannot be seen is shown as escapes. All
+    else stays as it is, and repeating it changes nothing.
     """
-    if not _OPENERS.search(text):
-        return text
-    plain = "".join(map(_plain, text))
-    quoted = list(text)
+    shown, _ = neutralise(_FORBIDDEN.sub(lambda control: f"[U+{ord(control[0]):04X}]", text))
+    if not _OPENERS.search(shown):
+        return shown
+    plain = shown if shown.isascii() else "".join(map(_plain, shown))
+    quoted = list(shown)
     for opener in _DELIMITER.finditer(plain):
         quoted[opener.start()] = "‹"
     return "".join(quoted)
+
+
+def between_marks(quoted: str) -> str:
+    """Put a quoted text between quotation marks, which it cannot close itself."""
+    return f"“{quoted.translate(_PLAIN_MARKS)}”"
+
+
+_PLAIN_MARKS = str.maketrans("“”", '""')
+
+
+def set_off(quoted: str, margin: str = "") -> str:
+    """Mark every line of a quoted text, so that none of them can pose as a line of ours."""
+    return "\n".join(f"{margin}> {line}" for line in quoted.splitlines())
+
+
+def set_in(quoted: str) -> str:
+    """Mark every line of a quoted text but the first, which stands behind a mark of ours."""
+    first, *others = quoted.splitlines() or [""]
+    return "\n".join([first, *(f"  > {line}" for line in others)])
 
 
 def _plain(character: str) -> str:

@@ -1,4 +1,4 @@
-"""Which memories are doubtful, because useless, unused, stale or contradictory, and what would settle it."""
+"""Which memories are doubtful: commanding, useless, unused, stale or contradictory; and what would settle it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +7,7 @@ from typing import Literal
 
 from anyio import to_thread
 
+from memory_mcp.injection import commands_assistant
 from memory_mcp.likeness import ABOVE_CEILING
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import Filter, Kind, Memory
@@ -17,7 +18,7 @@ from memory_mcp.storage.values import Sentences
 from memory_mcp.text import is_cjk
 from memory_mcp.tokens import differs
 
-Doubt = Literal["useless", "unused", "stale", "contradictory"]
+Doubt = Literal["commanding", "useless", "unused", "stale", "contradictory"]
 
 SHOWN = 10
 """Recalls without one rating as useful, from which a memory is doubted."""
@@ -45,7 +46,10 @@ NEEDS_MODEL = "Contradictions were not looked for: they are found by meaning, an
 
 @dataclass(frozen=True)
 class Finding:
-    """One memory that is doubted, or two that contradict each other, the later first; `settle` is a shell command."""
+    """One memory that is doubted, or two that contradict each other, the later first.
+
+    `settle` is a shell command, or two to choose from.
+    """
 
     memories: tuple[Memory, ...]
     why: str
@@ -70,12 +74,16 @@ class Review:
 
 
 async def review(db: Store, meaning: Meaning, where: Filter, now: datetime) -> Review:
-    """Look for all that is doubtful in the filter's namespaces. Reads only."""
+    """Look for all that is doubtful in the filter's namespaces; what commands is nothing else. Reads only."""
+    commanding = replace(where, flagged=True)
+    count, page = await db.count(commanding), await db.page(commanding, AT_MOST)
+    where = replace(where, flagged=False)
     stated = replace(where, kinds=STATED)
     useless = await db.unhelpful(stated, SHOWN, AT_MOST)
     unused = await db.unused(replace(where, kinds=ASKED), now - UNUSED_AFTER, AT_MOST)
     stale = await db.stale(stated, {kind: now - STALE_HALF_LIVES * HALF_LIVES[kind] for kind in FADING}, now, AT_MOST)
     doubted = [
+        _alone("commanding", count, page.memories, now),
         _alone("useless", *useless, now),
         _alone("unused", *unused, now),
         _alone("stale", *stale, now),
@@ -91,6 +99,9 @@ def _alone(doubt: Doubt, count: int, memories: Sequence[Memory], now: datetime) 
 
 def _told(doubt: Doubt, memory: Memory, now: datetime) -> tuple[str, str]:
     """Say why a memory is doubted, and what would settle it."""
+    if doubt == "commanding":
+        why = commands_assistant(memory.content) or "has a name that commands, or is derived from what does"
+        return why, f"memory-mcp forget {memory.id}, or memory-mcp edit {memory.id} --vouch"
     if doubt == "useless":
         against = f", {memory.useless} times rated useless" if memory.useless else ""
         why = f"recalled {memory.access_count} times, never rated useful{against}"

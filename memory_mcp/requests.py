@@ -56,7 +56,7 @@ def new_memory(new: NewMemory, settings: Settings, now: datetime) -> tuple[Memor
         valid_from=instant(new.valid_from, "valid_from"),
         expires_at=expiry(new.expires_in_days, new.kind, settings, now),
     )
-    return memory, admitted.notices
+    return privacy.flagged_if_commanding(memory), admitted.notices
 
 
 def where(query: Query, settings: Settings, zone: tzinfo, now: datetime) -> Filter:
@@ -73,6 +73,8 @@ def where(query: Query, settings: Settings, zone: tzinfo, now: datetime) -> Filt
         states=(State.ARCHIVED,) if query.archived else (State.ACTIVE, *past),
         session_id=sought(query.session_id, "session_id"),
         source=query.source,
+        trust=query.trust,
+        flagged=query.flagged,
         outcome=query.outcome,
         min_confidence=unit(query.min_confidence, "min_confidence", 0.0, then=""),
         since=since,

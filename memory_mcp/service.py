@@ -44,7 +44,6 @@ from memory_mcp.models import (
     Revision,
     Selection,
     State,
-    Trust,
 )
 from memory_mcp.portability import Manner
 from memory_mcp.relevance import Review
@@ -78,6 +77,11 @@ class MemoryService:
         """The zone in which the person reads dates."""
         return dates.zone(self.settings.tz)
 
+    @property
+    def _most_a_minute(self) -> int | None:
+        """How many memories may come in a minute; a person at a shell, a hook and an import are not slowed."""
+        return self.settings.stores_a_minute if self.door == "mcp" else None
+
     def room(self, max_tokens: int | None = None) -> int:
         """How many bytes a reply may take."""
         return room(max_tokens, self.settings.context_tokens)
@@ -85,22 +89,36 @@ class MemoryService:
     # ---- keep --------------------------------------------------------------------------------------------------
 
     async def store(self, new: NewMemory) -> Stored:
-        """Keep one text. Raises `InvalidInput`, `NotFound` (supersedes, derived_from), `StoreUnavailable`."""
+        """Keep one text.
+
+        Raises `InvalidInput`, `NotFound` (supersedes, derived_from), `Conflict`, `TooFast`, `StoreUnavailable`.
+        """
         now = self.now()
         memory, notices = requests.new_memory(new, self.settings, now)
-        memory = replace(memory, derived_from=requests.ids(new.derived_from))
-        memory = replace(memory, trust=await self._derived_trust(memory))
+        commands = memory.flagged
+        memory = await self._derived(replace(memory, derived_from=requests.ids(new.derived_from)))
         vectors, problem = await self.meaning.of_new([memory], now)
         alike = await near(self.db, self.meaning, memory, vectors[0], now)
         made_by = self.meaning.identity
         draft = Draft(memory, vectors[0], supersedes=requests.ids(new.supersedes), model=made_by)
-        [written] = await self.db.write([draft], door=self.door)
+        [written] = await self.db.write([draft], door=self.door, most_a_minute=self._most_a_minute)
+        flagged = memory.flagged and (await self.get(written.id)).flagged  # a known text may be vouched for
         return Stored(
             id=written.id,
             status=written.status,
             superseded=written.superseded,
             similar=tuple(one for one in alike if one.id not in (written.id, *written.superseded)),
-            notice=" ".join(filter(None, (*notices, problem, await self._on_purpose(memory)))),
+            notice=" ".join(
+                filter(
+                    None,
+                    (
+                        *notices,
+                        _on_flagged([written.id] * flagged, own=commands),
+                        problem,
+                        await self._on_purpose(memory),
+                    ),
+                )
+            ),
         )
 
     async def _on_purpose(self, memory: Memory) -> str:
@@ -109,12 +127,13 @@ class MemoryService:
             return ""
         return "Something of this session was forgotten on request; this was kept because it was stored on purpose."
 
-    async def _derived_trust(self, memory: Memory) -> Trust:
-        """Take the lowest trust of what a memory comes from."""
+    async def _derived(self, memory: Memory) -> Memory:
+        """Give a memory the lowest trust of what it comes from, and its flag."""
         origins = await self.db.get(memory.derived_from)
         if len(origins) < len(memory.derived_from):
             raise NotFound("derived_from names a memory that does not exist. Nothing was saved.")
-        return privacy.trust_of(memory.source, (origin.trust for origin in origins))
+        trust = privacy.trust_of(memory.source, (origin.trust for origin in origins))
+        return replace(memory, trust=trust, flagged=memory.flagged or any(origin.flagged for origin in origins))
 
     async def recall(self, query: Query) -> Recall:
         """Find what fits a question; without one, list by filters or give the briefing (mode 'briefing').
@@ -128,11 +147,15 @@ class MemoryService:
     async def summarize(self, conversation: Conversation, progress: Progress = no_progress) -> Summarized:
         """Turn one session into an episode and its key facts; messages are kept verbatim as turns.
 
-        Raises as `Sessions.summarize` does.
+        Raises as `Sessions.summarize` does, and `TooFast`.
         """
+        if self._most_a_minute is not None:
+            await self.db.require_slow_summaries(self._most_a_minute, door=self.door)
         summarized = await self.sessions.summarize(conversation, progress)
-        unrated = await self._rated(conversation.useful_ids)
-        return replace(summarized, notice=" ".join(filter(None, (summarized.notice, unrated))))
+        made = await self.db.get([summarized.episode.memory.id, *(fact.id for fact in summarized.facts)])
+        flagged = _on_flagged([one.id for one in made if one.flagged])
+        notices = (summarized.notice, flagged, await self._rated(conversation.useful_ids))
+        return replace(summarized, notice=" ".join(filter(None, notices)))
 
     async def summarize_pending(
         self, limit: int = 20, progress: Progress = no_progress, *, only_due: bool = False
@@ -324,7 +347,8 @@ class MemoryService:
     async def proposals(self, namespace: str = "") -> Proposals:
         """Find what recurs in a namespace and in that of the person, as proposals of patterns and lessons."""
         await self.embed_pending()
-        return await consolidation.propose(self.db, self.meaning, self._near(namespace), self.now(), self.zone)
+        where = replace(self._near(namespace), flagged=False)
+        return await consolidation.propose(self.db, self.meaning, where, self.now(), self.zone)
 
     async def accept(self, proposal: Proposal, text: str = "") -> Stored:
         """Store what was proposed, in these words, else Anthropic's if it is set, else one of its memories'.
@@ -378,6 +402,22 @@ class MemoryService:
         except StoreUnavailable:
             self.finder.accesses.add(ids)
             raise
+
+
+def _on_flagged(ids: Sequence[str], *, own: bool = True) -> str:
+    """Say what becomes of memories that command the assistant (not their `own` text: what they come from)."""
+    if len(ids) > 1:
+        return (
+            f"{len(ids)} of these command the assistant, so they are kept as quotations and not shown unasked until the"
+            " user vouches for them: memory-mcp list --flagged."
+        )
+    what = "commands" if own else "is derived from what commands"
+    return (
+        f"It {what} the assistant, so it is kept as a quotation and not shown unasked until the user vouches for it:"
+        f" memory-mcp edit {ids[0]} --vouch."
+        if ids
+        else ""
+    )
 
 
 def _waiting(count: int) -> str:

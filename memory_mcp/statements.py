@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from memory_mcp.injection import commands_assistant
 from memory_mcp.models import KeyFact, Kind, Message
 from memory_mcp.text import asks, sentences
 
@@ -119,13 +120,6 @@ _DOUBT = re.compile(
     r"|もし|たら|れば|なら|かも|だろう|でしょう|と思|ない|ません|なかった|か$|かな|って[言い]|らしい|みたい|そうです",
     re.IGNORECASE,
 )
-_COMMAND = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|rule|prompt|guideline)s?\b"
-    r"|\bsystem prompt\b|\byou are now\b|(?:指示|命令|ルール|プロンプト).{0,10}無視",
-    re.IGNORECASE,
-)
-"""Text that tries to steer a model; a turn that holds it states nothing."""
-
 _QUOTED = re.compile(
     r'"[^"]*(?:"|\Z)|“[^”]*(?:”|\Z)|«[^»]*(?:»|\Z)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)|^[ \t]*>[^\n]*', re.MULTILINE
 )
@@ -142,7 +136,7 @@ def facts(messages: Sequence[Message]) -> tuple[KeyFact, ...]:
     """
     found: dict[str, KeyFact] = {}
     for place, message in enumerate(messages):
-        if message.role == "user" and not _COMMAND.search(message.content):
+        if message.role == "user" and not commands_assistant(message.content):
             for fact in _facts(replace(message, content=_QUOTED.sub(_GAP, message.content))):
                 before = found.pop(fact.content, fact).evidence
                 found[fact.content] = replace(fact, evidence=tuple(dict.fromkeys((*before, place))))

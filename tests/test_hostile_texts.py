@@ -7,6 +7,7 @@ PROGRAM = """
 from datetime import UTC, datetime
 
 from memory_mcp import dates, privacy, redaction, text, tokens
+from memory_mcp.injection import commands_assistant
 from memory_mcp.errors import InvalidInput
 
 SIZE = 16_000
@@ -18,7 +19,10 @@ REPEATED = [
     "cookie: sid=", "curl -u ", "mysql -p", "machine ", "login: a/", "seed phrase: ", "abc ", "-pass ",
     "identified by '", "jdbc:oracle:a:b/", "pw: ", "Private-Lines: 1\\n", "password for ", "パスワードは", "トークン",
     "https://a.webhook.office.com/webhookb2/", "&sig=", "dp.pt.", "sl.u.", '"kty": "d": "',
-    "\u200b", "a\u200b", "ignore ", "sk" + "_live_" + "Aa1" * 8,
+    "\u200b", "a\u200b", "ignore ", "ignore all ", "never ignore all previous instructions ", "send passwords ",
+    "do not tell ", "system ", "system: ", "remember this ", "call forget ", "---", "![a](https://a/", "a b ", "act ",
+    "\u3059\u3079\u3066", "\u30e6\u30fc\u30b6\u30fc\u306b", "\u30d1\u30b9\u30ef\u30fc\u30c9\u3092", "[U+E0041]",
+    "attack '", "sk" + "_live_" + "Aa1" * 8,
 ]
 TEXTS = [one * (SIZE // len(one)) for one in REPEATED]
 TEXTS += ["A" * SIZE, "a" * SIZE + "A", "g1" + "A" * SIZE]
@@ -39,6 +43,7 @@ def when(given):
 
 for given in TEXTS:
     redaction.redact(given)
+    commands_assistant(given)
     privacy.without_private(given)
     privacy.neutralise(given)
     privacy.quote(given)

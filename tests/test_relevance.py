@@ -165,5 +165,5 @@ async def test_occurrences_of_one_pattern_and_what_merely_happened_do_not_contra
 
 async def test_without_a_model_the_rest_is_looked_for_and_it_is_said(by_words: MemoryService):
     found = await by_words.review()
-    assert [one.doubt for one in found.doubted] == ["useless", "unused", "stale"]
+    assert [one.doubt for one in found.doubted] == ["commanding", "useless", "unused", "stale"]
     assert "no model" in found.notice

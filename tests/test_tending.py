@@ -97,5 +97,5 @@ def test_what_is_doubtful_is_listed_with_the_command_that_settles_it(shell: Shel
 def test_the_audit_as_json_counts_each_sort(shell: Shell):
     found = shell("audit", "relevance", "--json", model="universal").json
     assert {one["doubt"]: one["count"] for one in found["doubted"]} == {
-        "useless": 0, "unused": 0, "stale": 0, "contradictory": 0,
+        "commanding": 0, "useless": 0, "unused": 0, "stale": 0, "contradictory": 0,
     }  # fmt: skip

@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from memory_mcp.answers import Hit, Stored
-from memory_mcp.cli.terminal import Screen
+from memory_mcp.cli.terminal import Screen, told_of_similar
 from memory_mcp.errors import StoreUnavailable
-from memory_mcp.models import Kind, NewMemory, Outcome, Query, Revision, Source
+from memory_mcp.models import Kind, NewMemory, Outcome, Query, Revision, Source, Trust
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.service import MemoryService
@@ -51,11 +51,7 @@ def _told_of_stored(stored: Stored, new: NewMemory) -> list[str]:
         "duplicate": f"Known already as {stored.id}; its time was renewed{_brought_along(new)}.",
         "superseded": f"Stored {stored.id}; it supersedes {', '.join(stored.superseded)}.",
     }
-    similar = [
-        f"Similar: {near.id}  {near.content}" + f"  (differs in {near.differs})" * bool(near.differs)
-        for near in stored.similar
-    ]
-    return [says[stored.status], *similar]
+    return [says[stored.status], *(f"Similar: {told_of_similar(near)}" for near in stored.similar)]
 
 
 def _brought_along(new: NewMemory) -> str:
@@ -117,13 +113,14 @@ async def show(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
         facts |= asdict(await memory.episode(args.id))
         del facts["memory"]
     lines = screen.details({name: value for name, value in facts.items() if name != "content"})
-    screen.answer(facts, *lines, "", found.content)
+    screen.answer(facts, *lines, "", "    " + found.content.replace("\n", "\n    "))
     return 0
 
 
 async def list_memories(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """List memories by filters, newest first, a page at a time."""
-    page = await memory.page(replace(_query(args), archived=args.archived))
+    trust, flagged = Trust.UNTRUSTED if args.untrusted else None, True if args.flagged else None
+    page = await memory.page(replace(_query(args), archived=args.archived, trust=trust, flagged=flagged))
     lines = [screen.summary(each) for each in page.memories]
     answer = {"memories": [asdict(each) for each in page.memories], "next_cursor": page.next_cursor}
     screen.answer(answer, *(lines or [await _why_nothing(memory)]))
@@ -162,6 +159,7 @@ async def edit(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
         tags=() if args.no_tags else tuple(args.tag) or None,
         kind=Kind(args.kind) if args.kind else None,
         namespace=args.move_to or None,
+        flagged=False if args.vouch else None,
         expires_in_days=args.expires_in_days,
     )
     if change == Revision():

@@ -124,6 +124,8 @@ def _recall(parser: ArgumentParser) -> None:
 def _list(parser: ArgumentParser) -> None:
     _filters(parser, limit=20)
     parser.add_argument("--archived", action="store_true", help="those that were archived, and no others")
+    parser.add_argument("--untrusted", action="store_true", help="only what tools printed and third parties wrote")
+    parser.add_argument("--flagged", action="store_true", help="only what commands the assistant: see edit --vouch")
 
 
 def _show(parser: ArgumentParser) -> None:
@@ -214,6 +216,7 @@ def _edit(parser: ArgumentParser) -> None:
     parser.add_argument("--no-tags", action="store_true", help="take all its tags off")
     parser.add_argument("--move-to", default="", metavar="NAMESPACE", help="the namespace it belongs to from now on")
     parser.add_argument("--expires-in-days", type=float, metavar="DAYS", help="its time to live; 0: for good")
+    parser.add_argument("--vouch", action="store_true", help="it may command the assistant: show it like any other")
 
 
 def _ids(parser: ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_mcp.answers import Summarized
-from memory_mcp.cli.terminal import Screen, counted
+from memory_mcp.cli.terminal import Screen, counted, told_of_similar
 from memory_mcp.config import MAX_NAME
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Conversation, PendingSession
@@ -73,11 +73,7 @@ def _failure(session: PendingSession, problem: str) -> str:
 def _told(session_id: str, done: Summarized) -> list[str]:
     facts = counted(len(done.facts), "key fact", "key facts")
     told = f"{session_id}: {done.status} as {done.episode.memory.id}, by {done.episode.engine}, with {facts}."
-    similar = [
-        f"  {fact.id} is like {near.id}  {near.content}" + f"  (differs in {near.differs})" * bool(near.differs)
-        for fact in done.facts
-        for near in fact.similar
-    ]
+    similar = [f"  {fact.id} is like {told_of_similar(near)}" for fact in done.facts for near in fact.similar]
     return [told, "    " + done.episode.memory.content.replace("\n", "\n    "), *similar]
 
 

@@ -75,7 +75,8 @@ async def _briefing(memory: "MemoryService", event: HookEvent, screen: Screen) -
 async def _called_to_mind(memory: "MemoryService", event: HookEvent, screen: Screen) -> str:
     from memory_mcp.context import render_recall  # noqa: PLC0415 - as MemoryService
 
-    found = await memory.recall(Query(event.prompt[:MAX_QUERY], limit=CONSIDERED, max_tokens=WIDE))
+    asked = Query(event.prompt[:MAX_QUERY], CONSIDERED, trust=Trust.TRUSTED, flagged=False, max_tokens=WIDE)
+    found = await memory.recall(asked)
     told = {hit.memory.id for hit in (await memory.recall(_start(event))).hits} if found.hits else set[str]()
     fitting = [hit for hit in found.hits if hit.memory.id not in told and _fits(hit, event)][:PROMPT_MEMORIES]
     if not fitting:
@@ -91,7 +92,7 @@ def _start(event: HookEvent) -> Query:
 def _fits(hit: Hit, event: HookEvent) -> bool:
     """Nobody asked: only what may be shown unasked, matches well, and does not stand in the conversation itself."""
     known = bool(event.session_id) and hit.memory.session_id == event.session_id
-    return hit.label in {"strong", "fair"} and hit.memory.trust is Trust.TRUSTED and not known
+    return hit.label in {"strong", "fair"} and hit.memory.may_come_unasked and not known
 
 
 def _asks(prompt: str) -> bool:

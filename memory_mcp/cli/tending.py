@@ -2,11 +2,14 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from memory_mcp import dates
 from memory_mcp.cli.terminal import Screen, counted
+from memory_mcp.models import Memory
+from memory_mcp.privacy import between_marks
+from memory_mcp.text import excerpt
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.answers import AuditLine
@@ -23,7 +26,11 @@ LOGGED = 20
 
 SHOWN_IDS = 3
 
+QUOTED = 200
+"""Bytes that are shown of what commands the assistant."""
+
 SAYS = {
+    "commanding": ("memory that commands the assistant", "memories that command the assistant"),
     "useless": ("memory recalled often, never rated useful", "memories recalled often, never rated useful"),
     "unused": ("memory never recalled", "memories never recalled"),
     "stale": ("memory past its time", "memories past their time"),
@@ -156,8 +163,14 @@ def _doubted(found: "Doubted", screen: Screen) -> list[str]:
     return [counted(found.count, *SAYS[found.doubt]), *told, *more]
 
 
+def _short(memory: Memory) -> Memory:
+    """What commands is not shown whole, but between quotation marks."""
+    quoted = between_marks(excerpt(memory.content, (), QUOTED))
+    return replace(memory, content=quoted) if memory.flagged else memory
+
+
 def _told(finding: "Finding", screen: Screen) -> list[str]:
-    shown = ["  " + screen.summary(each).replace("\n", "\n  ") for each in finding.memories]
+    shown = ["  " + screen.summary(_short(each)).replace("\n", "\n  ") for each in finding.memories]
     return [*shown, f"      {finding.why}: {finding.settle}"]
 
 

@@ -10,6 +10,7 @@ from typing import Any, TextIO, cast
 from pydantic_core import to_jsonable_python
 
 from memory_mcp import dates
+from memory_mcp.answers import Similar
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Memory
 
@@ -62,6 +63,7 @@ class Screen:
         """Write one memory of a list: a line about it, then its text, set in so that it cannot pose as another."""
         marks = [f"key={memory.key}"] * bool(memory.key) + [f"#{tag}" for tag in memory.tags]
         marks += ["pinned"] * memory.pinned + [memory.state] * (memory.state != "active")
+        marks += [f"source={memory.source}", memory.trust] * (memory.trust != "trusted") + ["flagged"] * memory.flagged
         facts = [memory.id, memory.kind, self.time(memory.created_at), memory.namespace, *marks, *remarks]
         return "  ".join(facts) + "\n    " + memory.content.replace("\n", "\n    ")
 
@@ -81,6 +83,12 @@ class Screen:
             named = cast("Mapping[str, object]", value)
             return ", ".join(f"{name} {self._words(item)}" for name, item in named.items())
         return str(value)
+
+
+def told_of_similar(near: Similar) -> str:
+    """Write a near match in one line."""
+    labels = ", ".join(filter(None, (f"differs in {near.differs}" if near.differs else "", near.trust)))
+    return "  ".join([near.id, *([f"({labels})"] if labels else []), " ".join(near.content.split())])
 
 
 def counted(count: int, one: str, many: str) -> str:

@@ -56,9 +56,10 @@ def ask(found: Annotated[Preview, Resolve(find)]) -> Elicit[Agreement] | Agreeme
     """Ask. The handle is part of the question: if the memories change meanwhile, it is another question."""
     if not found.count:
         return Agreement(agreed=False)
-    from memory_mcp.server import replies  # noqa: PLC0415 - the handshake must not wait for what only calls need
+    from memory_mcp.context import one_line  # noqa: PLC0415 - the handshake must not wait for what only calls need
+    from memory_mcp.server import replies  # noqa: PLC0415 - as above
 
-    shown = [f"- {replies.quoted(memory.content, 120)}" for memory in found.sample[:SHOWN]]
+    shown = [f"- {one_line(replies.quoted(memory.content, 120))}" for memory in found.sample[:SHOWN]]
     more = [f"... and {found.count - len(shown)} more"] if found.count > len(shown) else []
     along = f", and {len(found.cascaded)} that hang on them," if found.cascaded else ""
     question = (

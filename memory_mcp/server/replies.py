@@ -9,7 +9,7 @@ from mcp_types import CallToolResult, TextContent
 from memory_mcp import privacy
 from memory_mcp.answers import Changed, Forgotten, Preview, Recall, Stored, Summarized
 from memory_mcp.context import render_recall
-from memory_mcp.models import OWN_WORDS
+from memory_mcp.models import OWN_WORDS, Memory, Trust
 from memory_mcp.server.results import Facts
 from memory_mcp.text import excerpt
 
@@ -48,7 +48,10 @@ def of_store(stored: Stored, room: int) -> CallToolResult:
 
 def _similar(stored: Stored, share: int) -> list[Facts]:
     """Offer near matches, which the new text may correct."""
-    return [_given(id=one.id, content=quoted(one.content, share), differs=one.differs) for one in stored.similar]
+    return [
+        _given(id=one.id, differs=one.differs, trust=one.trust, content=quoted(one.content, share))
+        for one in stored.similar
+    ]
 
 
 def of_summarize(summarized: Summarized, room: int) -> CallToolResult:
@@ -77,12 +80,17 @@ def of_preview(preview: Preview, verb: str, room: int) -> CallToolResult:
     notice = again if preview.count else "Nothing matches, and nothing was changed."
 
     def shown(share: int) -> Facts:
-        sample = [{"id": memory.id, "content": quoted(memory.content, share)} for memory in preview.sample]
+        sample = [_sampled(memory, share) for memory in preview.sample]
         cascaded = list(preview.cascaded)
         facts = _given(confirm=preview.confirm, sample=sample[: share // SHORTEST], cascaded=cascaded, notice=notice)
         return facts | {"count": preview.count}
 
     return _fitted(shown, room)
+
+
+def _sampled(memory: Memory, share: int) -> Facts:
+    labels = _given(trust="" if memory.trust is Trust.TRUSTED else memory.trust, flagged=memory.flagged)
+    return {"id": memory.id, **labels, "content": quoted(memory.content, share)}
 
 
 def of_forget(forgotten: Forgotten, room: int) -> CallToolResult:
@@ -140,13 +148,13 @@ def _lines(facts: Facts) -> str:
         if isinstance(value, list):
             lines += [f"{name}:", *(f"- {_line(part)}" for part in cast("list[object]", value))]
         else:
-            lines.append(f"{name}: {value}")
+            lines.append(f"{name}: {privacy.set_in(str(value))}")
     return "\n".join(lines)
 
 
 def _line(part: object) -> str:
     if isinstance(part, dict):
-        return ", ".join(f"{name}: {value}" for name, value in cast("Facts", part).items()).replace("\n", "\n  ")
+        return privacy.set_in(", ".join(f"{name}: {value}" for name, value in cast("Facts", part).items()))
     return str(part)
 
 

@@ -9,9 +9,9 @@ from mcp_types import Resource
 from pydantic_core import to_jsonable_python
 
 from memory_mcp import dates, privacy
-from memory_mcp.context import HEADER, render_memory, render_recall
+from memory_mcp.context import HEADER, one_line, render_memory, render_recall
 from memory_mcp.errors import NotFound
-from memory_mcp.models import Episode, Memory, Query
+from memory_mcp.models import Episode, Memory, Query, Trust
 from memory_mcp.server import addresses
 from memory_mcp.text import excerpt
 
@@ -27,9 +27,9 @@ PAGE = 8
 
 
 async def listed(service: "MemoryService") -> list[Resource]:
-    """List the recent episodes one by one."""
+    """List the recent episodes one by one; by its text only what may be shown to who did not ask for it."""
     return [
-        addresses.listed(one.memory.id, f"{dates.show(one.ended_at, service.zone)} {_start(one.memory)}")
+        addresses.listed(one.memory.id, f"{dates.show(one.ended_at, service.zone)} {_start(one.memory)}".strip())
         for one in await service.recent_episodes(addresses.LISTED)
     ]
 
@@ -59,8 +59,12 @@ async def read(uri: str, service: "MemoryService") -> str:
 async def session(session_id: str, service: "MemoryService") -> str:
     """Show what is kept of one conversation: episodes, what was stored, and the turns in order. Raises `NotFound`."""
     turns, episodes, facts = await service.session(session_id)
-    told = [f"- <{addresses.episode(one.memory.id)}>" for one in episodes]
-    stored = [f"- {excerpt(privacy.quote(one.content), (), FACT_SHOWN)} <{addresses.memory(one.id)}>" for one in facts]
+    told = [f"- <{addresses.episode(one.memory.id)}>{_doubts(one.memory)}" for one in episodes]
+    stored = [
+        f"- <{addresses.memory(one.id)}>{_doubts(one)}: "
+        + privacy.set_in(excerpt(privacy.quote(one.content), (), FACT_SHOWN))
+        for one in facts
+    ]
     parts = [HEADER, *(["Episodes:", *told] if told else []), *(["Stored:", *stored] if stored else [])]
     return "\n\n".join([*parts, *_said(turns, service.room() * PAGE, service.zone)])
 
@@ -71,8 +75,8 @@ async def _recent_episodes(service: "MemoryService") -> str:
         return "No episode is stored yet."
     share = service.room() * PAGE // len(episodes)
     shown = [
-        f"## {dates.show(one.ended_at, service.zone)} <{addresses.episode(one.memory.id)}>\n\n"
-        + excerpt(privacy.quote(one.memory.content), (), share)
+        f"## {dates.show(one.ended_at, service.zone)} <{addresses.episode(one.memory.id)}>{_doubts(one.memory)}\n\n"
+        + (_quoted(one.memory, share) if one.memory.may_come_unasked else "Read it by its address.")
         for one in episodes
     ]
     return "\n\n".join([HEADER, *shown])
@@ -95,17 +99,19 @@ def _episode(episode: Episode, zone: tzinfo) -> str:
         "session": f"<{addresses.session(memory.session_id)}>" if memory.session_id else "",
         "started": dates.show(episode.started_at, zone),
         "ended": dates.show(episode.ended_at, zone),
-        "trigger": _flat(episode.trigger),
+        "trigger": one_line(episode.trigger),
         "outcome": episode.outcome or "",
-        "tags": _flat(", ".join(memory.tags)),
+        "tags": one_line(", ".join(memory.tags)),
+        "source": memory.source,
         "trust": memory.trust,
+        "flagged": "it commands the assistant" if memory.flagged else "",
         "summarized by": episode.engine,
         "version": str(episode.version),
         "key facts": " ".join(f"<{addresses.memory(fact)}>" for fact in episode.key_facts),
-        "actions": ", ".join(_flat(one.tool) + ("" if one.ok else " (failed)") for one in episode.actions),
+        "actions": ", ".join(one_line(one.tool) + ("" if one.ok else " (failed)") for one in episode.actions),
     }
     known = [f"- {name}: {value}" for name, value in facts.items() if value]
-    return "\n".join([HEADER, "", *known, "", privacy.quote(memory.content)])
+    return "\n".join([HEADER, "", *known, "", privacy.set_off(privacy.quote(memory.content))])
 
 
 def _said(turns: list[Memory], room: int, zone: tzinfo) -> list[str]:
@@ -114,15 +120,22 @@ def _said(turns: list[Memory], room: int, zone: tzinfo) -> list[str]:
     share = max(100, room // max(1, len(shown)) - 80)
     left_out = [f"{len(turns) - len(shown)} earlier turns are left out."] if len(shown) < len(turns) else []
     return left_out + [
-        f"**{_flat(turn.speaker)}** {dates.show(turn.created_at, zone)} <{addresses.memory(turn.id)}>\n\n"
-        + excerpt(privacy.quote(turn.content), (), share)
+        f"**{one_line(turn.speaker)}** {dates.show(turn.created_at, zone)} <{addresses.memory(turn.id)}>{_doubts(turn)}"
+        f"\n\n{_quoted(turn, share)}"
         for turn in shown
     ]
 
 
 def _start(memory: Memory) -> str:
-    return excerpt(_flat(memory.content), (), TITLE)
+    return excerpt(one_line(memory.content), (), TITLE) if memory.may_come_unasked else _doubts(memory)
 
 
-def _flat(text: str) -> str:
-    return " ".join(privacy.quote(text).split())
+def _quoted(memory: Memory, limit: int) -> str:
+    return privacy.set_off(excerpt(privacy.quote(memory.content), (), limit))
+
+
+def _doubts(memory: Memory) -> str:
+    """Label what others wrote, and what commands the assistant; '' for all else."""
+    trust = [f"source={memory.source}", memory.trust] if memory.trust is Trust.UNTRUSTED else []
+    labels = [*trust, *(["flagged"] if memory.flagged else [])]
+    return f" ({', '.join(labels)})" if labels else ""

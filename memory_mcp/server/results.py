@@ -20,7 +20,7 @@ class RecallResult(BaseModel):
 
 
 class StoreResult(BaseModel):
-    """`similar` lists near matches: id, content, differs."""
+    """`similar` lists near matches: id, differs, trust, content."""
 
     id: str
     status: Literal["stored", "duplicate", "superseded"]

@@ -22,6 +22,9 @@ ARCHIVE, RESTORE = "archive", "restore"
 REDACT = "redact"
 """The verb of taking secrets out of what was kept."""
 
+STORE, SUMMARIZE = "store", "summarize"
+"""Verbs by which memories come in that somebody worded."""
+
 BACKGROUND = "background"
 """The door of what nobody asked for."""
 

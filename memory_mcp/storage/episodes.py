@@ -7,13 +7,14 @@ from typing import Any
 
 from memory_mcp.errors import Conflict
 from memory_mcp.models import OWN_WORDS, Action, Episode, Filter, Memory, ModelIdentity, Outcome
-from memory_mcp.storage.audit import FORGET, Act, record
+from memory_mcp.storage.audit import FORGET, SUMMARIZE, Act, record
 from memory_mcp.storage.driver import Connection, Row
 from memory_mcp.storage.erasure import Erased, erase
 from memory_mcp.storage.filters import clause, to_ms
 from memory_mcp.storage.memories import add_tags, ids_of, insert, link, may_change, retire, rows_of, touch, write_all
 from memory_mcp.storage.records import LOG, from_ms, select_memories
 from memory_mcp.storage.sessions import find_session, namespace_number, session_number
+from memory_mcp.storage.twins import as_told
 from memory_mcp.storage.values import Draft, Vectors, Written
 from memory_mcp.storage.words import add_words, remove_words
 from memory_mcp.tokens import digest
@@ -71,7 +72,7 @@ def write_episode(connection: Connection, told: Told, act: Act) -> Kept:
     for fact in rows_of(connection, [one.id for one in written]):
         link(connection, fact, [row], "key_fact_of")
     ids = ids_of(connection, [row])
-    record(connection, "summarize", [*ids, *(one.id for one in written)], act)
+    record(connection, SUMMARIZE, [*ids, *(one.id for one in written)], act)
     erased = _erase_outdated(connection, outdated - {row}, act)
     stands = read_episode(connection, ids[0])
     assert stands is not None, "it was written a moment ago"
@@ -172,6 +173,10 @@ def _take_over(connection: Connection, session: int, row: int, episode: Episode,
     add_tags(connection, row, episode.memory.tags)
     add_words(connection, row)
     connection.execute(
+        "update memory set flagged = max(flagged, :flagged) where row = :row",
+        {"flagged": int(episode.memory.flagged), "row": row},
+    )
+    connection.execute(
         """
         update episode set outcome = coalesce(:outcome, outcome),
                trigger = case when :trigger <> '' then :trigger else trigger end
@@ -191,7 +196,7 @@ def _insert(connection: Connection, session: int, episode: Episode, draft: Draft
     ).fetchall()
     older = [row for (row,) in earlier]
     retire(connection, older, episode.memory, now)
-    row = insert(connection, draft, now)
+    row = insert(connection, replace(draft, memory=as_told(connection, draft.memory)), now)
     link(connection, row, older, "supersedes")
     _add_episode(connection, session, row, episode)
     add_actions(connection, row, episode.actions or _used(connection, session))

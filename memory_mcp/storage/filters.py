@@ -66,7 +66,7 @@ def clause(where: Filter) -> Clause:
         ("m.session in (select number from session where id = :f_session)", "f_session", where.session_id or None),
         ("m.source = :f_source", "f_source", where.source),
         ("m.trust = :f_trust", "f_trust", where.trust),
-        ("m.flagged = :f_flagged", "f_flagged", None if where.flagged is None else int(where.flagged)),
+        ("(m.flagged = 1) = :f_flagged", "f_flagged", None if where.flagged is None else int(where.flagged)),
         ("m.row in (select memory from episode where outcome = :f_outcome)", "f_outcome", where.outcome),
         ("m.confidence >= :f_confidence", "f_confidence", where.min_confidence or None),
         ("m.created_at >= :f_since", "f_since", to_ms(where.since) if where.since else None),

@@ -7,20 +7,23 @@ from dataclasses import replace
 from memory_mcp.errors import Conflict, NotFound
 from memory_mcp.models import Kind, Memory, Trust
 from memory_mcp.storage import slots, vectors
-from memory_mcp.storage.audit import Act, record
+from memory_mcp.storage.audit import STORE, Act, record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import to_ms
+from memory_mcp.storage.pace import require_slow_stores
 from memory_mcp.storage.sessions import give_place, namespace_number, session_number
-from memory_mcp.storage.twins import find_twin, told_again
+from memory_mcp.storage.twins import as_told, find_twin, told_again
 from memory_mcp.storage.values import Draft, Written
 from memory_mcp.storage.words import add_words, remove_words
 from memory_mcp.tokens import digest
 
 
-def write(connection: Connection, drafts: Sequence[Draft], act: Act) -> list[Written]:
-    """Write drafts with their words and vectors. Raises `NotFound`, `Conflict`."""
+def write(connection: Connection, drafts: Sequence[Draft], act: Act, most_a_minute: int | None = None) -> list[Written]:
+    """Write drafts with their words and vectors. Raises `NotFound`, `Conflict`, `TooFast`."""
+    if most_a_minute is not None:
+        require_slow_stores(connection, most_a_minute, act)
     written = write_all(connection, drafts, act.now)
-    record(connection, "store", [one.id for one in written], act)
+    record(connection, STORE, [one.id for one in written], act)
     return written
 
 
@@ -36,6 +39,8 @@ def _write_one(connection: Connection, draft: Draft, now: int, twin: int | None)
     A twin that is history or archived stays as it is; a trusted one that untrusted text repeats was seen, and no more.
     """
     twin = twin or find_twin(connection, draft, now)
+    if twin is None or _trust_of(connection, twin) is Trust.UNTRUSTED:
+        draft = replace(draft, memory=as_told(connection, draft.memory))
     named = rows_of(connection, draft.supersedes)
     if twin and not _is_active(connection, twin):
         return Written(*ids_of(connection, [twin]), duplicate=True)
@@ -148,8 +153,11 @@ def add_tags(connection: Connection, row: int, tags: Sequence[str]) -> None:
 
 def may_change(connection: Connection, row: int, memory: Memory) -> bool:
     """Whether a text told again may change the memory that stands: an untrusted one never changes a trusted one."""
-    held = connection.execute("select trust from memory where row = :row", {"row": row}).fetchone()[0]
-    return memory.trust is Trust.TRUSTED or held == Trust.UNTRUSTED
+    return memory.trust is Trust.TRUSTED or _trust_of(connection, row) is Trust.UNTRUSTED
+
+
+def _trust_of(connection: Connection, row: int) -> Trust:
+    return Trust(connection.execute("select trust from memory where row = :row", {"row": row}).fetchone()[0])
 
 
 def touch(connection: Connection, row: int, now: int) -> None:
@@ -204,7 +212,8 @@ def _take_over(connection: Connection, row: int, memory: Memory, now: int) -> No
         """
         update memory
         set importance = max(importance, :importance), confidence = max(confidence, :confidence),
-            pinned = max(pinned, :pinned), kind = case when :kind in ('fact', 'turn') then kind else :kind end,
+            pinned = max(pinned, :pinned), flagged = max(flagged, :flagged),
+            kind = case when :kind in ('fact', 'turn') then kind else :kind end,
             valid_from = coalesce(:valid_from, valid_from), valid_to = coalesce(:valid_to, valid_to),
             key = case when :key <> '' then :key else key end, updated_at = max(updated_at, :now),
             expires_at = case when expires_at is null or :expires_at is null then null

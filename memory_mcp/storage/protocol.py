@@ -46,7 +46,7 @@ class Store(Protocol):
         """What is doubtful about the file's place or state, one sentence each."""
         ...
 
-    async def write(self, drafts: Sequence[Draft], *, door: str) -> list[Written]:
+    async def write(self, drafts: Sequence[Draft], *, door: str, most_a_minute: int | None = None) -> list[Written]:
         """Write drafts, wholly or not at all: rows, words and vectors. Repeating it is harmless.
 
         Identical text in the same place (namespace and key, if both have one; for a turn, session and sequence or
@@ -54,8 +54,13 @@ class Store(Protocol):
         or confidence and a later expiry take effect (none is the latest), and its time is renewed; its source and
         trust stay. An untrusted draft renews nothing but the time of a trusted memory. What was learned before the
         holder of its key becomes history. Coordinates that were forgotten raise `Conflict`, and so does an untrusted
-        draft that would replace a trusted memory.
+        draft that would replace a trusted memory. A text that an untrusted memory says anywhere word for word is not
+        trusted either. Where `most_a_minute` came in by this door within a minute, it raises `TooFast`.
         """
+        ...
+
+    async def require_slow_summaries(self, most: int, *, door: str) -> None:
+        """Raise `TooFast` where summaries by this door brought in so many memories within a minute."""
         ...
 
     async def write_episode(

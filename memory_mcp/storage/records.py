@@ -87,5 +87,5 @@ def _memory(record: Row) -> Memory:
         last_accessed_at=from_ms_or_none(record["last_accessed_at"]),
         useful=record["useful"],
         useless=record["useless"],
-        flagged=bool(record["flagged"]),
+        flagged=record["flagged"] == 1,
     )

@@ -40,6 +40,7 @@ def revise(connection: Connection, memory_id: str, change: Revision, expires_at:
         set importance = coalesce(:importance, importance), confidence = coalesce(:confidence, confidence),
             kind = coalesce(:kind, kind), namespace = coalesce(:namespace, namespace),
             pinned = coalesce(:pinned, pinned), updated_at = max(updated_at + 1, :now),
+            flagged = iif(:vouched and flagged = 1, 2, flagged),
             expires_at = case when :expires then :expires_at else expires_at end
         where row = :row
         """,
@@ -173,6 +174,7 @@ def _values(connection: Connection, change: Revision) -> dict[str, Any]:
         "kind": change.kind,
         "namespace": None if change.namespace is None else namespace_number(connection, change.namespace),
         "pinned": None if change.pinned is None else int(change.pinned),
+        "vouched": change.flagged is False,
         "expires": change.expires_in_days is not None,
     }
 

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from memory_mcp.errors import StoreForeign, StoreUnavailable
+from memory_mcp.injection import ORDERS_VERSION
 from memory_mcp.storage.driver import BUSY_TIMEOUT_MS, Connection, Error, is_complete
 from memory_mcp.tokens import TOKENS_VERSION
 
@@ -118,7 +119,7 @@ def _migrate(
     # A pragma takes no parameters; both numbers are ours.
     connection.execute(f"pragma application_id = {APPLICATION_ID}")
     connection.execute(f"pragma user_version = {migrations[-1].number}")
-    set_up(connection)
+    set_up(connection, is_new=not held)
 
 
 def build(connection: Connection, migrations: Sequence[Migration], held: int = 0) -> None:
@@ -129,13 +130,17 @@ def build(connection: Connection, migrations: Sequence[Migration], held: int = 0
                 connection.execute(statement)
 
 
-def set_up(connection: Connection) -> None:
-    """Give a file what it knows of itself, where that is missing: a secret, and by which rules it is indexed."""
+def set_up(connection: Connection, *, is_new: bool = True) -> None:
+    """Give a file what it knows of itself, where that is missing: a secret, by which rules it is indexed and judged.
+
+    One that is not new is still to be judged.
+    """
     connection.executemany(
         "insert or ignore into setting (name, value) values (:name, :value)",
         [
             {"name": "secret", "value": secrets.token_hex(32)},
             {"name": "tokens_version", "value": str(TOKENS_VERSION)},
+            *([{"name": "orders_version", "value": str(ORDERS_VERSION)}] if is_new else []),
         ],
     )
 

@@ -16,8 +16,10 @@ from memory_mcp.storage import (
     driver,
     episodes,
     erasure,
+    flags,
     listing,
     memories,
+    pace,
     pending,
     place,
     porting,
@@ -81,9 +83,13 @@ class SqliteStore:
         """What is doubtful about the file's place or state."""
         return place.warnings(self._database.path, place.mounts()) + await self._eraser.warnings()
 
-    async def write(self, drafts: Sequence[Draft], *, door: str) -> list[Written]:
+    async def write(self, drafts: Sequence[Draft], *, door: str, most_a_minute: int | None = None) -> list[Written]:
         """Write drafts with words and vectors."""
-        return await self._database.write(memories.write, drafts, Act(door, to_ms(self._now())))
+        return await self._database.write(memories.write, drafts, Act(door, to_ms(self._now())), most_a_minute)
+
+    async def require_slow_summaries(self, most: int, *, door: str) -> None:
+        """Refuse summaries that bring in too much."""
+        await self._database.read(pace.require_slow_summaries, most, Act(door, to_ms(self._now())))
 
     async def write_episode(
         self,
@@ -449,6 +455,8 @@ async def open_store(
     database = await open_database(path, key=key, reads_only=reads_only, extension=extension)
     if not reads_only and not await database.read(words.are_current):
         await database.write(words.renew_words)
+    if not reads_only and not await database.read(flags.are_current):
+        await database.write(flags.flag, await database.read(flags.overlooked))
     return SqliteStore(database, now, patience)
 
 

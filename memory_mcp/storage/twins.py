@@ -1,11 +1,12 @@
 """Which memory a text already is: only identical text in the same place is the same memory."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
 from memory_mcp.errors import Conflict
-from memory_mcp.models import Kind
+from memory_mcp.models import Kind, Memory, Trust
 from memory_mcp.storage.blocking import is_blocked
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import in_time, to_ms
@@ -104,6 +105,23 @@ def _by_place(connection: Connection, draft: Draft, namespace: int) -> int | Non
             " Leave the sequence out to append."
         )
     return held["row"] if held else None
+
+
+def as_told(connection: Connection, memory: Memory) -> Memory:
+    """Give a memory no more trust than another, in whatever namespace, that says the same word for word.
+
+    Who repeats what a tool printed does not vouch for it. A turn is what it is: a "Yes." of the user stays the user's.
+    """
+    if memory.kind is Kind.TURN or memory.trust is Trust.UNTRUSTED:
+        return memory
+    untrusted = connection.execute(
+        """
+        select exists (select 1 from memory where namespace in (select number from namespace) and digest = :digest
+                       and trust = 'untrusted')
+        """,
+        {"digest": digest(memory.content)},
+    ).fetchone()[0]
+    return replace(memory, trust=Trust.UNTRUSTED) if untrusted else memory
 
 
 def told_again(connection: Connection, drafts: Sequence[Draft]) -> dict[int, int]:

@@ -87,7 +87,11 @@ class AnthropicSummarizer:
 
     async def summarize(self, messages: Sequence[Message], progress: Progress = no_progress) -> Summary:
         """Ask for a summary, in parts if the conversation is long. Raises `SummaryFailed`; then nothing is usable."""
-        spoken = [Part(place, message) for place, message in enumerate(messages) if message.role in SPEAKING]
+        spoken = [
+            Part(place, message)
+            for place, message in enumerate(messages)
+            if message.role in SPEAKING and not message.flagged
+        ]
         if not await to_thread.run_sync(says_something, [one.message for one in spoken]):
             raise SummaryFailed(NOTHING_SAID)
         if not any(os.environ.get(name) for name in KEYS):

@@ -44,7 +44,10 @@ SAME = 0.95
 TELLING = 60
 """Characters of a sentence that can say something by itself; a third of that in Japanese. Shorter ones count less."""
 
-NOTHING_SAID = "Nothing to summarize: only greetings, or nothing, was said. Give `messages`, or your own `summary`."
+NOTHING_SAID = (
+    "Nothing to summarize: only greetings, orders to the assistant, or nothing, was said. Give `messages`, or your own"
+    " `summary`."
+)
 
 SPEAKING = frozenset({"user", "assistant"})
 """Roles whose words are summarized. System text and tool output are not part of what was said."""
@@ -122,8 +125,9 @@ def says_something(messages: Sequence[Message]) -> bool:
 
 
 def _telling(messages: Sequence[Message]) -> list[Sentence]:
-    """Give all sentences of users and assistants that say something."""
-    return [one for message in messages if message.role in SPEAKING for one in said(message) if _tells(one)]
+    """Give all sentences of users and assistants that say something and command nobody."""
+    spoken = (message for message in messages if message.role in SPEAKING and not message.flagged)
+    return [one for message in spoken for one in said(message) if _tells(one)]
 
 
 def _tells(sentence: Sentence) -> bool:

@@ -20,5 +20,10 @@ from forgotten;
 
 drop table forgotten;
 
--- Its text commands the assistant: shown where it is asked for, and unasked only once a person has vouched for it.
-alter table memory add column flagged integer not null default 0 check (flagged in (0, 1));
+-- 1: its text commands the assistant, so that it is shown only where it is asked for; 2: a person has vouched for it.
+alter table memory add column flagged integer not null default 0 check (flagged in (0, 1, 2));
+
+-- By which rules all memories were judged stands in `setting`, as orders_version.
+
+-- How much was stored within a minute is looked up at every store.
+create index audit_by_time on audit (at);
