@@ -91,6 +91,8 @@ FIGURES = {
     "speed disk": ("what", "bytes on disk a memory, 10,000", "value", "bytes on disk, a memory of 120 characters"),
     "hooks": ("what", "capture, 10 new turns of 5 MB", "p95_ms", "capture by a hook at 50,000 memories, ms, 95 of 100"),
     "hooks start": ("what", "context, session start", "p95_ms", "briefing by a hook at 50,000 memories, ms, 95 of 100"),
+    "limits": ("what", "the slowest refusal", "p50_ms", "refusal of a request that is too much, ms, the slowest kind"),
+    "limits memory": ("what", "the slowest refusal", "MB more", "memory for such a request, MB, the largest kind"),
     "faults": ("trial", "two write, one recalls", "lost", "lost of what two servers stored together"),
     "faults kill": ("trial", "kill -9", "lost", "lost of what killed servers had acknowledged"),
 }
