@@ -18,8 +18,8 @@ MOST_BYTES = 2 * MAX_LINE
 """Bytes of the requests that are worked on at once. One alone always has room."""
 
 PATIENCE = 5.0
-"""Seconds a request waits for room, in which one of the others is answered unless all hang. Then it is refused, and what
-comes after it is read: the answer to a question of ours, perhaps, for which all the others are waiting."""
+"""Seconds a request waits for room; one of the others is answered by then, unless all hang. Then it is refused, so that
+what comes after it is read: the answer to a question of ours, perhaps, for which all the others are waiting."""
 
 LISTEN = "subscriptions/listen"
 
