@@ -7,7 +7,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memory_mcp import privacy, requests
-from memory_mcp.config import MAX_CONTENT, MAX_NAME, Secrets, Settings
+from memory_mcp.config import (
+    MAX_ACTIONS,
+    MAX_CONTENT,
+    MAX_KEY_FACTS,
+    MAX_LESSONS,
+    MAX_MESSAGES,
+    MAX_NAME,
+    Secrets,
+    Settings,
+)
 from memory_mcp.errors import InvalidInput
 from memory_mcp.injection import commands_assistant
 from memory_mcp.models import (
@@ -35,10 +44,6 @@ MAX_MESSAGE = 1_000_000
 """Characters of one message; over `MAX_CONTENT` it is kept as several turns."""
 
 MAX_LESSON = 1_000
-MAX_MESSAGES = 10_000
-MAX_LESSONS = 50
-MAX_ACTIONS = 200
-MAX_KEY_FACTS = 200
 TELLING = 20
 """Characters from which the same words at the same places are no coincidence; "Yes." at place 5 may be one."""
 

@@ -98,6 +98,8 @@ FIGURES = {
         "precision",
         "of what is redacted, secrets; on 100 texts with one and 200 without",
     ),
+    "limits": ("what", "the slowest refusal", "p50_ms", "refusal of a request that is too much, ms, the slowest kind"),
+    "limits memory": ("what", "the slowest refusal", "MB more", "memory for such a request, MB, the largest kind"),
     "faults": ("trial", "two write, one recalls", "lost", "lost of what two servers stored together"),
     "faults kill": ("trial", "kill -9", "lost", "lost of what killed servers had acknowledged"),
 }

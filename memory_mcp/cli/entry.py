@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from memory_mcp import dates
+from memory_mcp import dates, logs
 from memory_mcp.cli.parser import VERBS, build_parser
 from memory_mcp.cli.telling import tell
 from memory_mcp.cli.terminal import Screen, harmless, visible
@@ -104,6 +104,7 @@ def _run(args: Namespace) -> int:
     if args.verb is None:
         return _serve(args.environ)
     settings = Settings.from_env(args.environ)
+    logs.begin(settings.log)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="strict" if stream is sys.stdin else "backslashreplace")

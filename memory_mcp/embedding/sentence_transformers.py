@@ -81,7 +81,7 @@ class SentenceTransformersEmbedder:
                     texts, fits=lambda text: self._fits(prefix + text), encode=partial(self._encode, prefix)
                 )
         except (IndexError, RuntimeError, ValueError) as error:
-            raise EmbedderUnavailable(f"{self.identity.name} failed: {error}") from error
+            raise EmbedderUnavailable(f"{self.identity.name} failed ({type(error).__name__}).") from error
 
     def _encode(self, prefix: str, texts: list[str]) -> NDArray[np.float32]:
         return self.model.encode(

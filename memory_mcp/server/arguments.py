@@ -1,19 +1,24 @@
 """What models and hosts may send as arguments: harmless forms are understood, the rest is refused in one clear line."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
+from memory_mcp.config import MAX_ACTIONS, MAX_IDS, MAX_KEY_FACTS, MAX_LESSONS, MAX_MESSAGES, MAX_TAGS
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Action, KeyFact, Kind, Outcome, Source
+from memory_mcp.stdio.framing import is_crowded
 
 Arguments = dict[str, Any]
 Schema = dict[str, Any]
 
 AT_MOST_SHOWN = 3
+
+MEMBERS = 16
+"""Members of one object: more than any has, few enough to name those that are not known."""
 
 # ---- forms -------------------------------------------------------------------------------------------------
 
@@ -48,9 +53,21 @@ def _folded(value: object) -> object:
 
 def _parsed(text: str) -> object:
     try:
-        return json.loads(text)
+        return None if is_crowded(text.encode()) else json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def _at_most(most: int) -> BeforeValidator:
+    """Count a list or an object before anything in it is looked at: each wrong entry would make an error of its own."""
+
+    def counted(value: object) -> object:
+        count = len(value) if isinstance(value, Sized) and not isinstance(value, str) else 0
+        if count > most:
+            raise PydanticCustomError("too_many", "too many", {"count": count, "most": most})
+        return value
+
+    return BeforeValidator(counted)
 
 
 def _as_content(value: object) -> object:
@@ -69,11 +86,13 @@ def _one_of(values: Sequence[str]) -> WithJsonSchema:
 _STORABLE = [kind for kind in Kind if kind not in (Kind.EPISODE, Kind.DOCUMENT)]
 _UNIT: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 
-Words = Annotated[tuple[str, ...], BeforeValidator(_listed), _texts()]
-Prose = Annotated[tuple[str, ...], BeforeValidator(_prose), _texts()]
+Tags = Annotated[tuple[str, ...], _at_most(MAX_TAGS), BeforeValidator(_listed), _texts()]
+Ids = Annotated[tuple[str, ...], _at_most(MAX_IDS), BeforeValidator(_listed), _texts()]
+Lessons = Annotated[tuple[str, ...], _at_most(MAX_LESSONS), BeforeValidator(_prose), _texts()]
 KindArgument = Annotated[Kind, BeforeValidator(_folded), _one_of(_STORABLE)]
 Kinds = Annotated[
     tuple[Annotated[Kind, BeforeValidator(_folded)], ...],
+    _at_most(len(Kind)),
     BeforeValidator(_listed),
     WithJsonSchema({"type": "array", "items": {"type": "string", "enum": [str(kind) for kind in Kind]}}),
 ]
@@ -98,7 +117,7 @@ class KeyFactArgument(_Strict):
     importance: MaybeUnit = None
     confidence: MaybeUnit = None
     key: str = ""
-    supersedes: Words = ()
+    supersedes: Ids = ()
 
     def fact(self) -> KeyFact:
         """Give the domain's form."""
@@ -128,7 +147,8 @@ class ActionArgument(_Strict):
 
 
 KeyFacts = Annotated[
-    tuple[Annotated[KeyFactArgument, BeforeValidator(_as_content)], ...],
+    tuple[Annotated[KeyFactArgument, _at_most(MEMBERS), BeforeValidator(_as_content)], ...],
+    _at_most(MAX_KEY_FACTS),
     BeforeValidator(_prose),
     WithJsonSchema(
         {
@@ -150,7 +170,8 @@ KeyFacts = Annotated[
     ),
 ]
 Messages = Annotated[
-    tuple[MessageArgument, ...],
+    tuple[Annotated[MessageArgument, _at_most(MEMBERS)], ...],
+    _at_most(MAX_MESSAGES),
     BeforeValidator(_prose),
     WithJsonSchema(
         {
@@ -169,7 +190,8 @@ Messages = Annotated[
     ),
 ]
 Actions = Annotated[
-    tuple[ActionArgument, ...],
+    tuple[Annotated[ActionArgument, _at_most(MEMBERS)], ...],
+    _at_most(MAX_ACTIONS),
     BeforeValidator(_prose),
     WithJsonSchema(
         {
@@ -251,6 +273,8 @@ def _sentence(error: ErrorDetails) -> str:
     match kind:
         case "missing":
             return f"{place} is missing."
+        case "too_many":
+            return f"{place} has {context['count']:,} entries; at most {context['most']:,}."
         case "extra_forbidden":
             return f"{place} is not known here."
         case "enum" | "literal_error":

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from memory_mcp.answers import Preview
 from memory_mcp.errors import Conflict
 from memory_mcp.models import Selection
-from memory_mcp.server.arguments import MaybeSource, Words
+from memory_mcp.server.arguments import Ids, MaybeSource, Tags
 from memory_mcp.server.desk import Desk
 
 SHOWN = 5
@@ -26,9 +26,9 @@ class Agreement(BaseModel):
 async def find(  # noqa: PLR0913 - the selectors of forget, by name
     ctx: Context[Desk],
     *,
-    ids: Words,
+    ids: Ids,
     query: str,
-    tags: Words,
+    tags: Tags,
     session_id: str,
     source: MaybeSource,
     before: str,

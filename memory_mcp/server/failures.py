@@ -1,7 +1,6 @@
 """How a failure is worded for the model, and what of it may be logged."""
 
 import logging
-import traceback
 
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.shared.exceptions import MCPError
@@ -9,6 +8,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
 from memory_mcp.errors import InvalidInput, MemoryMcpError, NotFound
+from memory_mcp.logs import places
 from memory_mcp.server.arguments import explain
 
 log = logging.getLogger(__name__)
@@ -22,14 +22,6 @@ UNTOUCHED = {
 
 UNEXPECTED = "Internal error in {name}; the log on stderr says where."
 UNCERTAIN = "It is not known whether anything was saved: recall to see."
-
-
-class HarmlessFormatter(logging.Formatter):
-    """Writes what is logged, ours and the libraries', without secrets."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Write one record."""
-        return harmless(super().format(record))
 
 
 def of_tool(name: str, error: Exception) -> ToolError:
@@ -68,9 +60,8 @@ def of_prompt(name: str, error: Exception) -> MCPError:
 
 
 def report(error: BaseException, doing: str) -> None:
-    """Log where an unexpected error happened. Not what it says: its text may quote a memory."""
-    places = "".join(traceback.format_tb(error.__traceback__))
-    log.error("Unexpected %s in %s:\n%s", type(error).__name__, doing, places)
+    """Log where an unexpected error happened."""
+    log.error("Unexpected %s in %s:\n%s", type(error).__name__, doing, places(error.__traceback__))
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -67,10 +67,11 @@ async def briefing(ctx: Ctx, task: str = "") -> str:
 
 async def summarize_session(ctx: Ctx, session_id: str) -> str:
     """Ask the model to keep a session as an episode, from what it saw and from the turns that were kept."""
+    from memory_mcp import requests  # noqa: PLC0415 - as above
     from memory_mcp.context import one_line  # noqa: PLC0415 - as above
     from memory_mcp.server import resources  # noqa: PLC0415 - as above
 
-    name = session_id.strip()
+    name = requests.sought(session_id.strip(), "session_id")
     if not name:
         raise InvalidInput("session_id is empty.")
     asked = KEEP.format(name=repr(one_line(name)))

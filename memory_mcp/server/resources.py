@@ -9,6 +9,7 @@ from mcp_types import Resource
 from pydantic_core import to_jsonable_python
 
 from memory_mcp import dates, privacy
+from memory_mcp.config import QUOTED
 from memory_mcp.context import HEADER, one_line, render_memory, render_recall
 from memory_mcp.errors import NotFound
 from memory_mcp.models import Episode, Memory, Query, Trust
@@ -53,7 +54,7 @@ async def read(uri: str, service: "MemoryService") -> str:
         case addresses.SESSION, session_id:
             return await session(session_id, service)
         case _:
-            raise NotFound(f"There is no resource {uri[:200]}.")
+            raise NotFound(f"There is no resource {uri[:QUOTED]}.")
 
 
 async def session(session_id: str, service: "MemoryService") -> str:

@@ -1,7 +1,6 @@
 """The MCP server: everything it offers, in one list."""
 
 import logging
-import sys
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from functools import cached_property
@@ -31,6 +30,7 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 from pydantic import AnyUrl, ValidationError
 
+from memory_mcp import logs
 from memory_mcp.config import Settings
 from memory_mcp.errors import MemoryMcpError
 from memory_mcp.release import installed_version
@@ -225,11 +225,8 @@ def build_server(settings: Settings, problem: MemoryMcpError | None = None) -> M
 
 
 def serve(settings: Settings, wire: Wire, problem: MemoryMcpError | None = None) -> None:
-    """Serve one host on `wire` until it leaves. Only stderr is logged to, and never what is remembered."""
-    stderr = logging.StreamHandler(sys.stderr)
-    stderr.setFormatter(failures.HarmlessFormatter("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[stderr])
-    # Only ours: the lower levels of the libraries quote messages and arguments.
-    logging.getLogger("memory_mcp").setLevel(settings.log.upper())
+    """Serve one host on `wire` until it leaves."""
+    logs.begin(settings.log)
+    logs.watch_threads()
     server = build_server(settings, problem)
     run(server.lowlevel, wire, server.desk.opening.begin)  # a host that only probes will soon ask

@@ -16,6 +16,8 @@ from mcp_types import (
 from mcp_types.jsonrpc import UNSUPPORTED_PROTOCOL_VERSION
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 
+from memory_mcp.config import QUOTED
+
 
 def probed_version(message: JSONRPCRequest) -> str:
     """Give the version that a well-formed `server/discover` speaks; '' for any other request.
@@ -34,7 +36,7 @@ def answer_probe(server: Server[Any], message: JSONRPCRequest) -> JSONRPCRespons
     version = probed_version(message)
     if version not in MODERN_PROTOCOL_VERSIONS:
         data = UnsupportedProtocolVersionErrorData(supported=list(MODERN_PROTOCOL_VERSIONS), requested=version)
-        text = f"Unsupported protocol version: {version}"
+        text = f"Unsupported protocol version: {version[:QUOTED]}"
         error = ErrorData(code=UNSUPPORTED_PROTOCOL_VERSION, message=text, data=data.model_dump(by_alias=True))
         return JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
     found = DiscoverResult(

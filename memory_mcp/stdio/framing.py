@@ -6,6 +6,7 @@ from codecs import BOM_UTF8
 from typing import Any, cast
 
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -13,16 +14,23 @@ from mcp_types import (
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
+    JSONRPCRequest,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
 
+from memory_mcp.config import QUOTED
 from memory_mcp.stdio.wire import ENDS_KEPT, MAX_LINE, Overlong
 
 LONGEST_NUMBER = 20  # digits and sign of 64 bits
 
-# A bracket, a number, or a whole string (or what is left of one at a cut): enough to know how deep a key lies.
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|$)|[\[\]{}]|-?\d[\d.eE+-]*')
+MOST_ENTRIES = 100_000
+"""Members, entries, lists and objects of one request: the longest conversation that `summarize` takes has half of that.
+A line of 8 MiB could hold four million, and each of a wrong kind makes an error of a kilobyte while it is checked."""
+
+# A whole string, or what is left of one at a cut. With a bracket or a number: enough to know how deep a key lies.
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|$)')
+_TOKEN = re.compile(rb"%b|[\[\]{}]|-?\d[\d.eE+-]*" % _TEXT.pattern)
 _LAST_ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*\}\s*$')
 
 
@@ -41,6 +49,9 @@ def read_message(line: bytes | Overlong) -> JSONRPCMessage | JSONRPCError | None
     line = line.removeprefix(BOM_UTF8)  # Windows shells put it before what they pipe
     if not line.strip():
         return None
+    if is_crowded(line):
+        text = f"The request holds more than {MOST_ENTRIES:,} entries. Nothing was saved; send less at once."
+        return _refusal(_first_id(line[:ENDS_KEPT], line[-ENDS_KEPT:]), INVALID_REQUEST, text)
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
@@ -48,6 +59,37 @@ def read_message(line: bytes | Overlong) -> JSONRPCMessage | JSONRPCError | None
     # An id of a wrong kind makes it a notification to the SDK, which would leave the sender waiting.
     unanswerable = isinstance(message, JSONRPCNotification) and b'"id"' in line and "id" in json.loads(line)
     return _refuse(line) if unanswerable else message
+
+
+def refuse_busy(request: JSONRPCRequest) -> JSONRPCError:
+    """Refuse a request for which there was no room."""
+    text = "Too many requests are being worked on. Nothing was saved; ask again when some are answered."
+    return _refusal(request.id, INTERNAL_ERROR, text)
+
+
+def brief(message: JSONRPCMessage) -> JSONRPCMessage:
+    """Cut what the data of an error repeats of the request: the SDK gives it back whole, be it a megabyte."""
+    if not isinstance(message, JSONRPCError) or not message.error.data:
+        return message
+    return message.model_copy(update={"error": message.error.model_copy(update={"data": _cut(message.error.data)})})
+
+
+def _cut(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _cut(inner) for name, inner in cast("dict[str, object]", value).items()}
+    return value[:QUOTED] if isinstance(value, str) else value
+
+
+def is_crowded(line: bytes) -> bool:
+    """Whether JSON holds more than `MOST_ENTRIES`; what stands in its texts does not count."""
+    if _marks(line) <= MOST_ENTRIES:
+        return False
+    most_texts = 2 * MOST_ENTRIES  # a member is at most two texts, name and value
+    return _marks(_TEXT.sub(b"", line, most_texts)) > MOST_ENTRIES
+
+
+def _marks(line: bytes) -> int:
+    return sum(map(line.count, (b",", b"[", b"{")))
 
 
 def _refuse(line: bytes) -> JSONRPCError | None:

@@ -1,4 +1,4 @@
-"""How a server lives on two pipes: what is still owed to the client, and when to end."""
+"""How a server lives on two pipes: how messages go to and fro, and when to end."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -17,24 +17,14 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.server import NotificationOptions
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    RequestId,
-)
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest
 
 from memory_mcp.stdio.discovery import answer_probe, probed_version
-from memory_mcp.stdio.framing import read_message
+from memory_mcp.stdio.framing import brief, read_message, refuse_busy
+from memory_mcp.stdio.owed import Owed
 from memory_mcp.stdio.wire import Wire
 
-# Seconds after the end of input in which accepted calls are finished (docs/decisions.md, Protocol and hosts).
-GRACE = 1.5
 LAST_CALL = 1.9  # seconds after which the process ends whatever hangs
-
-LISTEN = "subscriptions/listen"
 
 
 def run(server: Server[Any], wire: Wire, probed: Callable[[], None]) -> None:
@@ -83,40 +73,6 @@ class Ending:
                 self.stop()
 
 
-@dataclass
-class Owed:
-    """The requests that were accepted and not yet answered."""
-
-    ids: set[RequestId] = field(default_factory=set[RequestId])
-    settled: anyio.Event = field(default_factory=anyio.Event)
-    ended: bool = False
-
-    def note_incoming(self, message: JSONRPCMessage) -> None:
-        """Remember a request; forget one that the client cancelled, which the protocol leaves unanswered."""
-        if isinstance(message, JSONRPCRequest) and message.method != LISTEN:
-            self.ids.add(message.id)
-        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._settle((message.params or {}).get("requestId"))
-
-    def note_outgoing(self, message: JSONRPCMessage) -> None:
-        """Forget a request that was answered."""
-        if isinstance(message, JSONRPCResponse | JSONRPCError):
-            self._settle(message.id)
-
-    async def wait_until_settled(self) -> None:
-        """Wait, at most `GRACE` seconds, until nothing is owed; nothing more comes in."""
-        self.ended = True
-        self._settle(None)
-        with anyio.move_on_after(GRACE):
-            await self.settled.wait()
-
-    def _settle(self, request_id: object) -> None:
-        if isinstance(request_id, str | int):
-            self.ids.discard(request_id)
-        if self.ended and not self.ids:
-            self.settled.set()
-
-
 @asynccontextmanager
 async def _streams(
     server: Server[Any], wire: Wire, ending: Ending, probed: Callable[[], None]
@@ -138,7 +94,7 @@ async def _streams(
 async def _write(messages: MemoryObjectReceiveStream[SessionMessage], wire: Wire, owed: Owed, ending: Ending) -> None:
     async with messages:
         async for item in messages:
-            line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+            line = brief(item.message).model_dump_json(by_alias=True, exclude_unset=True)
             try:
                 await anyio.to_thread.run_sync(wire.write, line.encode())
             except OSError:  # the client has gone, and nobody will read anything any more
@@ -166,8 +122,9 @@ class Reader:
         try:
             for line in wire.lines():
                 message = read_message(line)
+                size = len(line) if isinstance(line, bytes) else 0
                 if message is not None:
-                    anyio.from_thread.run(self._hand_on, message, token=self.loop)
+                    anyio.from_thread.run(self._hand_on, message, size, token=self.loop)
             anyio.from_thread.run(self._at_the_end, token=self.loop)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.RunFinishedError, OSError):
             return  # the server ended first
@@ -177,15 +134,17 @@ class Reader:
         await self.to_server.aclose()
         await self.to_client.aclose()
 
-    async def _hand_on(self, message: JSONRPCMessage) -> None:
+    async def _hand_on(self, message: JSONRPCMessage, size: int) -> None:
         if isinstance(message, JSONRPCError):
             await self.to_client.send(SessionMessage(message))
         elif isinstance(message, JSONRPCRequest) and not self.opened and probed_version(message):
             await self.to_client.send(SessionMessage(answer_probe(self.server, message)))
             self.probed()
+        elif isinstance(message, JSONRPCRequest) and not await self.owed.has_room(message, size):
+            await self.to_client.send(SessionMessage(refuse_busy(message)))
         else:
             self.opened = self.opened or isinstance(message, JSONRPCRequest)
-            self.owed.note_incoming(message)
+            self.owed.note_incoming(message, size)
             await self.to_server.send(SessionMessage(message))
 
     async def _at_the_end(self) -> None:

@@ -46,4 +46,4 @@ def translate(error: Exception, path: Path, outcome: str) -> StoreUnavailable:
     for prefix, kind, advice in _MEANINGS:
         if name.startswith(prefix):
             return kind(f"{outcome}: {advice.format(path=path, name=name)}")
-    return StoreUnavailable(f"{outcome}: SQLite refused ({name}: {error}). Please report this.")
+    return StoreUnavailable(f"{outcome}: SQLite refused ({name}). Please report this.")

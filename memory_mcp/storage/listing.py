@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
+from memory_mcp.config import QUOTED
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Filter, Memory
 from memory_mcp.storage.driver import Connection
@@ -15,6 +16,8 @@ from memory_mcp.storage.values import Page
 
 LATEST = (1 << 63) - 1
 """The end of a listing that starts at the newest."""
+
+_NOT_OURS = "cursor {cursor!r} is not one of ours. Leave it out to start at the newest."
 
 
 def by_ids(connection: Connection, ids: Sequence[str]) -> list[Memory]:
@@ -114,7 +117,7 @@ def _position(cursor: str) -> tuple[int, int]:
         at, row = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).split(b".")
         position = int(at), int(row)
     except (binascii.Error, ValueError) as error:
-        raise InvalidInput(f"cursor {cursor!r} is not one of ours. Leave it out to start at the newest.") from error
+        raise InvalidInput(_NOT_OURS.format(cursor=cursor[:QUOTED])) from error
     if any(abs(number) > LATEST for number in position):
-        raise InvalidInput(f"cursor {cursor!r} is not one of ours. Leave it out to start at the newest.")
+        raise InvalidInput(_NOT_OURS.format(cursor=cursor[:QUOTED]))
     return position

@@ -27,6 +27,14 @@ def put(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
+def grow(path: Path, pages: int) -> None:
+    """Make a closed file as long as so many pages, with a hole for all that is new, and let its header say so."""
+    with path.open("r+b") as file:
+        file.truncate(pages * 4096)
+        file.seek(28)
+        file.write(pages.to_bytes(4, "big"))
+
+
 def move(path: Path, to: Path) -> None:
     path.rename(to)
 

@@ -1,12 +1,13 @@
 import asyncio
 import os
+import sys
 import threading
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from drafts import NOW, draft, healthy
-from files import ACT, contents, move
+from drafts import NOW, draft, found_by, healthy
+from files import ACT, contents, grow, move
 
 from memory_mcp.errors import (
     StoreBusy,
@@ -29,6 +30,36 @@ async def test_a_full_disk_says_that_nothing_was_saved_and_the_next_write_works(
     await database.maintain(lambda at: at.execute("pragma max_page_count = 100000").fetchone())
     await database.write(memories.write, [draft("now there is room")], ACT)
     assert await contents(database) == ["now there is room"]
+
+
+async def test_a_file_that_is_full_can_be_read_and_what_is_forgotten_makes_room(database: Database):
+    store = SqliteStore(database, lambda: NOW, timedelta(seconds=0.1))
+    texts = [f"Long text {number}, and so on. " * 50 for number in range(40)]
+    written = await store.write([draft(text) for text in texts], door="cli")
+    await database.maintain(lambda at: at.execute("pragma max_page_count = 1").fetchone())
+    more = draft("And one that needs room. " * 500)
+    with pytest.raises(StoreFull, match="forget what is not needed any more"):
+        await store.write([more], door="cli")
+    assert len(await contents(database)) == 40
+    await store.forget([one.id for one in written[:20]], now=NOW, door="cli")
+    await store.write([more], door="cli")
+    assert len(await contents(database)) == 21
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file with a hole in it would take 8 GB there")
+async def test_a_file_of_eight_gigabytes_takes_nothing_more_and_can_be_read(path: Path):
+    before = await open_store(path, now=lambda: NOW)
+    await before.write([draft("Written before.")], door="cli")
+    await before.close()
+    grow(path, pages=8 * 2**30 // 4096)
+    store = await open_store(path, now=lambda: NOW)
+    [warning] = await store.warnings()
+    with pytest.raises(StoreFull, match=r"Nothing was saved: .* \(8 GB\), is used up"):
+        await store.write([draft("Written after. " * 1_000)], door="cli")
+    found = await found_by(store, "written")
+    await store.close()
+    assert "larger than 2 GB; at 8 GB nothing more can be saved" in warning
+    assert len(found) == 1
 
 
 async def test_a_forget_that_fails_says_that_nothing_was_forgotten(database: Database):

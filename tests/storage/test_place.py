@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,15 @@ def test_a_network_file_system_is_warned_about(path: str, mounts: str):
     """B11: several programs cannot share an SQLite file there."""
     [warning] = place.warnings(Path(path), mounts)
     assert "network file system" in warning
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file with a hole in it would take 2 GB there")
+@pytest.mark.parametrize(("beyond", "warned"), [(0, False), (1, True)])
+def test_a_file_over_two_gigabytes_is_warned_about(tmp_path: Path, beyond: int, warned: bool):
+    path = tmp_path / "memory.db"
+    with path.open("wb") as file:
+        file.truncate(2 * 2**30 + beyond)
+    assert any("larger than 2 GB; at 8 GB nothing more" in one for one in place.warnings(path)) == warned
 
 
 def test_an_ordinary_place_is_not_warned_about():
