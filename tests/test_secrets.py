@@ -1,7 +1,6 @@
 """What becomes of a secret on every way in, as the person set it, and where it is never repeated."""
 
 import json
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,7 +15,6 @@ from memory_mcp.config import Secrets, Settings
 from memory_mcp.errors import InvalidInput
 from memory_mcp.hooks import HookEvent
 from memory_mcp.models import Action, Conversation, KeyFact, Message, NewMemory, Revision
-from memory_mcp.server.failures import HarmlessFormatter
 from memory_mcp.server.server import build_server
 from memory_mcp.service import MemoryService
 from memory_mcp.storage import open_store
@@ -388,12 +386,6 @@ def test_no_error_of_a_hook_repeats_a_secret(tmp_path: Path):
         assert ran.returncode == 0
         assert ran.stderr
         assert TOKEN[:12] not in ran.stderr.decode()
-
-
-def test_the_log_holds_no_secret():
-    """B65: whoever wrote the line."""
-    record = logging.LogRecord("httpx", logging.WARNING, "", 1, "GET /?access_token=%s failed", (TOKEN,), None)
-    assert HarmlessFormatter("%(name)s: %(message)s").format(record).startswith("httpx: GET /?access_token=[redacted:")
 
 
 @pytest.mark.anyio
