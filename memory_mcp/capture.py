@@ -17,7 +17,7 @@ from memory_mcp.storage.values import Captured, Reading, ToolUse
 from memory_mcp.transcripts import READERS, Heard, Transcript, Used, mark_at
 
 AT_ONCE = 200_000
-"""Characters of one call, which takes 0.15 s to look through them for secrets; what is more waits for the next."""
+"""Characters of one call: to look through them for secrets and orders takes 0.2 s. What is more waits for the next."""
 
 DOOR = "hook"
 

@@ -102,23 +102,13 @@ class MemoryService:
         made_by = self.meaning.identity
         draft = Draft(memory, vectors[0], supersedes=requests.ids(new.supersedes), model=made_by)
         [written] = await self.db.write([draft], door=self.door, most_a_minute=self._most_a_minute)
-        flagged = memory.flagged and (await self.get(written.id)).flagged  # a known text may be vouched for
+        flagged = await self._flagged([written.id], own=commands) if memory.flagged else ""
         return Stored(
             id=written.id,
             status=written.status,
             superseded=written.superseded,
             similar=tuple(one for one in alike if one.id not in (written.id, *written.superseded)),
-            notice=" ".join(
-                filter(
-                    None,
-                    (
-                        *notices,
-                        _on_flagged([written.id] * flagged, own=commands),
-                        problem,
-                        await self._on_purpose(memory),
-                    ),
-                )
-            ),
+            notice=" ".join(filter(None, (*notices, flagged, problem, await self._on_purpose(memory)))),
         )
 
     async def _on_purpose(self, memory: Memory) -> str:
@@ -134,6 +124,14 @@ class MemoryService:
             raise NotFound("derived_from names a memory that does not exist. Nothing was saved.")
         trust = privacy.trust_of(memory.source, (origin.trust for origin in origins))
         return replace(memory, trust=trust, flagged=memory.flagged or any(origin.flagged for origin in origins))
+
+    async def _flagged(self, ids: Sequence[str], *, own: bool = True) -> str:
+        """Say which of these command the assistant: as they stand, for a known text may have been vouched for."""
+        try:
+            made = await self.db.get(ids)
+        except StoreUnavailable:
+            return "Saved, but not read again, to see whether it commands the assistant: memory-mcp list --flagged."
+        return _on_flagged([one.id for one in made if one.flagged], own=own)
 
     async def recall(self, query: Query) -> Recall:
         """Find what fits a question; without one, list by filters or give the briefing (mode 'briefing').
@@ -152,8 +150,7 @@ class MemoryService:
         if self._most_a_minute is not None:
             await self.db.require_slow_summaries(self._most_a_minute, door=self.door)
         summarized = await self.sessions.summarize(conversation, progress)
-        made = await self.db.get([summarized.episode.memory.id, *(fact.id for fact in summarized.facts)])
-        flagged = _on_flagged([one.id for one in made if one.flagged])
+        flagged = await self._flagged([summarized.episode.memory.id, *(fact.id for fact in summarized.facts)])
         notices = (summarized.notice, flagged, await self._rated(conversation.useful_ids))
         return replace(summarized, notice=" ".join(filter(None, notices)))
 
@@ -404,7 +401,7 @@ class MemoryService:
             raise
 
 
-def _on_flagged(ids: Sequence[str], *, own: bool = True) -> str:
+def _on_flagged(ids: Sequence[str], *, own: bool) -> str:
     """Say what becomes of memories that command the assistant (not their `own` text: what they come from)."""
     if len(ids) > 1:
         return (

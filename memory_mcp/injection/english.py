@@ -226,7 +226,7 @@ _SENT = (
     imperative(
         SEND,
         "send|forward|post|upload|submit|transmit|mail|email|copy|share|append|exfiltrate|deliver|paste|report",
-        rf" {_GAP}{{0,40}}?{_PRIVATE}{_LINE}{{0,60}}?{_PLACE}",
+        rf" (?>{_GAP}{{0,40}}?{_PRIVATE}){_LINE}{{0,60}}?{_PLACE}",
     ),
     imperative(SEND, "leak|exfiltrate|steal", rf" {_GAP}{{0,20}}?{_PRIVATE}"),
     imperative(

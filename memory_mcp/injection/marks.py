@@ -22,7 +22,7 @@ MARKS = (
     anywhere(
         POSE,
         "---|===|***|###|--|==|##",
-        r"[^\w\n]{0,80}+(?:end|begin(?:ning)?|start) (?:of )?(?:the )?"
+        r"[^\w\n]{0,12}+(?:end|begin(?:ning)?|start) (?:of )?(?:the )?"
         r"(?:(?:stored|quoted|untrusted|user|system|retrieved|external|tool) ){0,3}"
         r"(?:memor(?:y|ies)|data|input|messages?|prompt|quotation|context|output|instructions)"
         r"[^\w\n]*(?:\n|$|[-=*#]{2})",
