@@ -87,6 +87,8 @@ def _memory(one: CarriedMemory, now: datetime, secrets: Secrets, *, untrusted: b
     if untrusted:
         cleaned = replace(cleaned, source=Source.IMPORT, trust=Trust.UNTRUSTED, pinned=False)
     episode, notices = _episode(one.episode, now, secrets) if one.episode else (None, ())
+    beside = (episode.trigger, *(action.tool for action in episode.actions)) if episode else ()
+    cleaned = privacy.flagged_if_commanding(cleaned, *beside)
     message = one.message and replace(one.message, **_places(vars(one.message)))
     document = one.document and _document(one.document)
     return Admitted(CarriedMemory(cleaned, _links(one.links), message, episode, document), (*text.notices, *notices))

@@ -155,8 +155,8 @@ async def _of_namespace(db: Store, where: Filter, ceiling: float, known: Known, 
     sentences = await db.sentences(replace(where, kinds=KINDS), NEWEST, SENTENCES)
     grouped = await to_thread.run_sync(_grouped, sentences, ceiling + ABOVE_CEILING)
     owners = {sentences.ids[sentences.owners[place]] for group in grouped for place in group.tolist()}
-    barred = await db.barred_from_conclusions(sorted(owners))
-    memories = {memory.id: memory for memory in await db.get(sorted(owners - barred - set(known.products.values())))}
+    blocked = await db.blocked_for_conclusions(sorted(owners))
+    memories = {memory.id: memory for memory in await db.get(sorted(owners - blocked - set(known.products.values())))}
     proposals: list[Proposal] = []
     for group in grouped:
         occurrences = _agreeing(list(_occurrences(sentences, group, memories)))

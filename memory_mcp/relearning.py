@@ -20,8 +20,8 @@ STANDING = 200
 
 async def open_turns(db: Store, turns: Sequence[Memory]) -> list[Memory]:
     """Leave out the turns of which nothing is to be concluded, since what was had to be forgotten."""
-    barred = await db.barred_from_conclusions([turn.id for turn in turns])
-    return [turn for turn in turns if turn.id not in barred]
+    blocked = await db.blocked_for_conclusions([turn.id for turn in turns])
+    return [turn for turn in turns if turn.id not in blocked]
 
 
 async def without_relearned(db: Store, facts: Sequence[Draft], turns: Sequence[Memory]) -> tuple[list[Draft], str]:
@@ -38,9 +38,9 @@ async def without_relearned(db: Store, facts: Sequence[Draft], turns: Sequence[M
         return list(facts), ""
     standing = await db.page(Filter(namespaces=(namespace,), session_id=session_id), STANDING)
     known = {one.content for one in standing.memories}
-    barred = [turn.content for turn in turns if turn not in heard]
+    blocked = [turn.content for turn in turns if turn not in heard]
     said = [turn.content for turn in heard]
-    told = await to_thread.run_sync(lambda: [one for one in facts if _is_told(one.memory.content, said, barred)])
+    told = await to_thread.run_sync(lambda: [one for one in facts if _is_told(one.memory.content, said, blocked)])
     kept = [one for one in facts if one in told or one.memory.content in known]
     return kept, _left_out(len(facts) - len(kept))
 
@@ -53,10 +53,10 @@ def told_of(messages: int) -> str:
     return f"{what} forgotten on request and not kept again (memory-mcp forgotten lifts that)."
 
 
-def _is_told(fact: str, heard: Sequence[str], barred: Sequence[str]) -> bool:
-    """Whether open turns tell a fact, and the barred ones, from which a forgotten one came, add nothing to it."""
+def _is_told(fact: str, heard: Sequence[str], blocked: Sequence[str]) -> bool:
+    """Whether open turns tell a fact, and the blocked ones, from which a forgotten one came, add nothing to it."""
     told = share(heard, fact)
-    return told >= max(TOLD, share([*heard, *barred], fact)) and not unsupported(fact, Said.of(heard))
+    return told >= max(TOLD, share([*heard, *blocked], fact)) and not unsupported(fact, Said.of(heard))
 
 
 def _left_out(facts: int) -> str:

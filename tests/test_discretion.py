@@ -372,8 +372,7 @@ def fail(what):
     raise ValueError(f"zarq in {what}")
 
 async def forget_a_task():
-    asyncio.get_running_loop().create_task(asyncio.to_thread(fail, "a task"))
-    await asyncio.sleep(0.2)
+    await asyncio.wait([asyncio.create_task(asyncio.to_thread(fail, "a task"))])
 
 try:
     fail("a library")

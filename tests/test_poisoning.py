@@ -15,6 +15,7 @@ from memory_mcp.context import render_memory, render_recall
 from memory_mcp.errors import SummaryFailed
 from memory_mcp.hooks import HookEvent
 from memory_mcp.models import (
+    Action,
     Conversation,
     KeyFact,
     Kind,
@@ -368,3 +369,18 @@ async def test_memories_from_before_a_rule_are_judged_when_the_file_is_opened(wo
         assert sorted(await flagged(memory)) == sorted([ORDER, HARMLESS])
         assert contents(await memory.recall(Query())) == [f"{ORDER} Twice."]
         assert (await memory.get(vouched)).updated_at <= clock() + timedelta(seconds=1)
+
+
+@pytest.mark.parametrize("beside", [{"trigger": ORDER}, {"actions": (Action(ORDER, ok=True),)}])
+async def test_a_summary_from_before_a_rule_is_judged_by_what_is_told_beside_it_too(
+    words_only: Settings, clock: Clock, beside: dict
+):
+    async with memory_with(words_only, None, clock) as memory:
+        await memory.summarize(Conversation("s1", summary=HARMLESS, **beside))
+    connection = driver.connect(words_only.db)
+    connection.execute("update memory set flagged = 0")
+    connection.execute("delete from setting where name = 'orders_version'")
+    connection.commit()
+    connection.close()
+    async with memory_with(words_only, None, clock) as memory:
+        assert await flagged(memory) == [HARMLESS]

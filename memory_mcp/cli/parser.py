@@ -216,7 +216,9 @@ def _edit(parser: ArgumentParser) -> None:
     parser.add_argument("--no-tags", action="store_true", help="take all its tags off")
     parser.add_argument("--move-to", default="", metavar="NAMESPACE", help="the namespace it belongs to from now on")
     parser.add_argument("--expires-in-days", type=float, metavar="DAYS", help="its time to live; 0: for good")
-    parser.add_argument("--vouch", action="store_true", help="it may command the assistant: show it like any other")
+    parser.add_argument(
+        "--vouch", action="store_true", help="its commands are yours: if trusted, it comes unasked again"
+    )
 
 
 def _ids(parser: ArgumentParser) -> None:
@@ -420,7 +422,7 @@ VERBS: dict[str, Verb] = {
     ),
     "export": Verb(
         porting.export,
-        "write all that is kept as lines of JSON, for another machine or for safety: nobody else can read the file;"
+        "write all that is kept as lines of JSON, for another machine or for safety, in a FILE for you alone;"
         " vectors are left out and made anew, and places that were forgotten stay so",
         "memories.jsonl",
         _export,
@@ -437,7 +439,7 @@ VERBS: dict[str, Verb] = {
     "wipe": Verb(
         wiping.wipe,
         "erase everything for good: all memories, their history, what is noted of what was forgotten, the audit,"
-        " backups, the pause of capture and the file itself",
+        " our backups and the pause of capture; the file goes, too, unless a server has it open",
         "--confirm 120",
         _wipe,
         opens=False,

@@ -89,16 +89,7 @@ def is_blocked(connection: Connection, draft: Draft) -> bool:
     ).fetchone()[0]
 
 
-def barred_from_import(connection: Connection, ids: Sequence[str]) -> set[str]:
-    """Name those of these memories that were forgotten on request and that no import brings back."""
-    found = connection.execute(
-        "select memory_id from blocked where what = 'memory' and memory_id in (select value from json_each(:ids))",
-        {"ids": json.dumps(ids)},
-    ).fetchall()
-    return {memory_id for (memory_id,) in found}
-
-
-def barred_from_conclusions(connection: Connection, ids: Sequence[str]) -> set[str]:
+def blocked_for_conclusions(connection: Connection, ids: Sequence[str]) -> set[str]:
     """Name those of these memories from which nothing is concluded by itself: what was, had to be forgotten."""
     found = connection.execute(
         "select memory_id from blocked where what = 'conclusion' and memory_id in (select value from json_each(:ids))",
@@ -119,7 +110,7 @@ def forgotten_places(connection: Connection, session_id: str, namespace: str) ->
     return {place: from_ms(at) for place, at in found}
 
 
-def touches(connection: Connection, session_id: str, namespace: str) -> bool:
+def was_forgotten_in(connection: Connection, session_id: str, namespace: str) -> bool:
     """Whether a person had us forget something of a session."""
     return connection.execute(
         """

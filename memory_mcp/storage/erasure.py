@@ -10,7 +10,8 @@ from memory_mcp.storage.audit import EXPIRE, FORGET, Act, record
 from memory_mcp.storage.blocking import block
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.listing import versions
-from memory_mcp.storage.memories import ids_of
+from memory_mcp.storage.memories import ids_of, known_rows
+from memory_mcp.storage.sessions import drop_unused_namespaces
 from memory_mcp.storage.traces import Traces, traces_of
 from memory_mcp.storage.words import remove_words, rewrite_last_words
 
@@ -47,10 +48,10 @@ def forget(connection: Connection, ids: Sequence[str], act: Act, *, cascade: boo
 
 def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool, verb: str) -> Erased:
     """Delete memories and what depends on them alone. Without `cascade` exactly these, as when their time is up."""
-    asked = _rows(connection, ids)
+    asked = known_rows(connection, ids)
     gone = _with_dependents(connection, set(asked.values())) if cascade else set(asked.values())
     names = ids_of(connection, sorted(gone))
-    token = secrets.token_hex(8) if gone else ""
+    token = remember(connection) if gone else ""
     erased = Erased(
         ids=tuple(memory_id for memory_id in ids if memory_id in asked),
         cascaded=tuple(name for name in names if name not in asked),
@@ -66,13 +67,19 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
         _delete(connection, gone)
         rewrite_last_words(connection)
         record(connection, verb, names, act)
-        connection.execute("insert or replace into setting (name, value) values ('erasure', :token)", {"token": token})
     return erased
+
+
+def remember(connection: Connection) -> str:
+    """Note that what this transaction erases is not verified yet; gives the token under which the file knows it."""
+    token = secrets.token_hex(8)
+    connection.execute("insert or replace into setting (name, value) values ('erasure', :token)", {"token": token})
+    return token
 
 
 def carried_along(connection: Connection, ids: Sequence[str]) -> tuple[str, ...]:
     """Name what a forget of these would take with it, oldest first."""
-    asked = _rows(connection, ids)
+    asked = known_rows(connection, ids)
     gone = _with_dependents(connection, set(asked.values()))
     return tuple(name for name in ids_of(connection, sorted(gone)) if name not in asked)
 
@@ -83,14 +90,6 @@ def _require_as_confirmed(connection: Connection, ids: Sequence[str], expected: 
         raise Conflict(
             "The memories changed since the preview. Nothing was forgotten. Ask without confirm for a new preview."
         )
-
-
-def _rows(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
-    return dict(
-        connection.execute(
-            "select id, row from memory where id in (select value from json_each(:ids))", {"ids": json.dumps(ids)}
-        ).fetchall()
-    )
 
 
 def _with_dependents(connection: Connection, gone: set[int]) -> set[int]:
@@ -202,9 +201,4 @@ def _delete(connection: Connection, gone: Collection[int]) -> None:
           and not exists (select 1 from episode where episode.session = session.number)
         """
     )
-    connection.execute(
-        """
-        delete from namespace where not exists (select 1 from memory where memory.namespace = namespace.number)
-          and not exists (select 1 from session where session.namespace = namespace.number)
-        """
-    )
+    drop_unused_namespaces(connection)

@@ -17,13 +17,15 @@ def overlooked(connection: Connection) -> list[int]:
     """Give the rows that command the assistant and are neither flagged nor vouched for."""
     found = connection.execute(
         """
-        select m.row, m.content, n.name, m.key, m.title, m.speaker, coalesce(s.id, ''),
-               (select json_group_array(t.name) from tag t where t.memory = m.row)
+        select m.row, m.content, n.name, m.key, m.title, m.speaker, coalesce(s.id, ''), coalesce(e.trigger, ''),
+               (select json_group_array(name) from (
+                    select name from tag where memory = m.row union all select tool from action where episode = m.row))
         from memory m join namespace n on n.number = m.namespace left join session s on s.number = m.session
+        left join episode e on e.memory = m.row
         where m.flagged = 0
         """
     )
-    return [row for row, *texts, tags in found if commands_assistant(*texts, *json.loads(tags))]
+    return [row for row, *texts, names in found if commands_assistant(*texts, *json.loads(names))]
 
 
 def flag(connection: Connection, rows: Sequence[int]) -> None:

@@ -169,17 +169,22 @@ def touch(connection: Connection, row: int, now: int) -> None:
 
 def rows_of(connection: Connection, ids: Sequence[str]) -> list[int]:
     """Find the rows of ids, in their order. Raises `NotFound` that names the first that is unknown."""
-    if not ids:
-        return []
-    found = dict(
-        connection.execute(
-            "select id, row from memory where id in (select value from json_each(:ids))", {"ids": json.dumps(ids)}
-        ).fetchall()
-    )
+    found = known_rows(connection, ids)
     for memory_id in ids:
         if memory_id not in found:
             raise NotFound(f"Nothing was changed: there is no memory {memory_id!r}. Recall again for current ids.")
     return [found[memory_id] for memory_id in ids]
+
+
+def known_rows(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
+    """Find the row of each of these ids that is known."""
+    if not ids:
+        return {}
+    return dict(
+        connection.execute(
+            "select id, row from memory where id in (select value from json_each(:ids))", {"ids": json.dumps(ids)}
+        ).fetchall()
+    )
 
 
 def ids_of(connection: Connection, rows: Sequence[int]) -> tuple[str, ...]:

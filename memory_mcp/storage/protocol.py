@@ -234,11 +234,7 @@ class Store(Protocol):
         """Let these be learned from again; returns the numbers that stood."""
         ...
 
-    async def barred_from_import(self, ids: Sequence[str]) -> set[str]:
-        """Those of these memories that were forgotten on request, and that no import brings back."""
-        ...
-
-    async def barred_from_conclusions(self, ids: Sequence[str]) -> set[str]:
+    async def blocked_for_conclusions(self, ids: Sequence[str]) -> set[str]:
         """Those of these memories of which nothing is concluded by itself, since what was had to be forgotten."""
         ...
 

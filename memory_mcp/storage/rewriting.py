@@ -1,12 +1,11 @@
 """Which texts stand in the file, and how one is replaced so that nothing is left of what it was."""
 
-import json
-import secrets
 from collections.abc import Collection, Sequence
 
 from memory_mcp.storage.audit import REDACT, Act, record
 from memory_mcp.storage.driver import Connection
-from memory_mcp.storage.erasure import Erased
+from memory_mcp.storage.erasure import Erased, remember
+from memory_mcp.storage.memories import known_rows
 from memory_mcp.storage.traces import Traces, pieces, vectors_of
 from memory_mcp.storage.values import Rewriting, StoredText
 from memory_mcp.storage.words import add_words, remove_words, rewrite_last_words, words_of
@@ -73,17 +72,16 @@ def rewrite(connection: Connection, changes: Sequence[Rewriting], act: Act) -> E
 
     What is gone, or is another text by now, is left as it is, and told by its id as missing.
     """
-    rows = _rows(connection, changes)
+    rows = known_rows(connection, [one.memory_id for one in changes])
     traces = [
         _rewrite_one(connection, rows[memory_id], [one for one in changes if one.memory_id == memory_id], act.now)
         for memory_id in rows
     ]
     done = {memory_id: found for memory_id, found in zip(rows, traces, strict=True) if found}
-    token = secrets.token_hex(8) if done else ""
+    token = remember(connection) if done else ""
     if done:
         rewrite_last_words(connection)
         record(connection, REDACT, list(done), act)
-        connection.execute("insert or replace into setting (name, value) values ('erasure', :token)", {"token": token})
     return Erased(
         ids=tuple(done),
         cascaded=(),
@@ -91,15 +89,6 @@ def rewrite(connection: Connection, changes: Sequence[Rewriting], act: Act) -> E
         missing=tuple(dict.fromkeys(one.memory_id for one in changes if one.memory_id not in done)),
         token=token,
         traces=_joined(done.values()),
-    )
-
-
-def _rows(connection: Connection, changes: Sequence[Rewriting]) -> dict[str, int]:
-    ids = list(dict.fromkeys(one.memory_id for one in changes))
-    return dict(
-        connection.execute(
-            "select id, row from memory where id in (select value from json_each(:ids))", {"ids": json.dumps(ids)}
-        ).fetchall()
     )
 
 

@@ -61,3 +61,13 @@ def give_place(connection: Connection, session: int, turn: Memory, at: int, host
         """,
         {"session": session, "sequence": turn.sequence, "at": at, "host": host},
     ).fetchone()[0]
+
+
+def drop_unused_namespaces(connection: Connection) -> None:
+    """Drop the namespaces to which neither a memory nor a session belongs."""
+    connection.execute(
+        """
+        delete from namespace where not exists (select 1 from memory where memory.namespace = namespace.number)
+          and not exists (select 1 from session where session.namespace = namespace.number)
+        """
+    )

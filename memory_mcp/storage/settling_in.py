@@ -1,7 +1,7 @@
 """How a memory of an export is written: in order with what it meets, and with all that hangs on it."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict, replace
 
 from memory_mcp.errors import Conflict
@@ -11,7 +11,7 @@ from memory_mcp.storage.carried import CarriedEpisode, CarriedMemory
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.episodes import add_actions
 from memory_mcp.storage.filters import to_ms
-from memory_mcp.storage.memories import insert, link, retire
+from memory_mcp.storage.memories import insert, known_rows, link, retire
 from memory_mcp.storage.porting import FIELDS
 from memory_mcp.storage.recognising import at_place
 from memory_mcp.storage.records import from_ms
@@ -130,21 +130,12 @@ def _add_episode(connection: Connection, row: int, episode: CarriedEpisode) -> N
 def _relate(connection: Connection, row: int, one: CarriedMemory, before: int) -> None:
     """Write the relations of a memory to those that are here by now; the others find it when they come."""
     for relation, (own, others) in FIELDS.items():
-        older = _rows(connection, getattr(one.links, own)) - {row}
+        older = set(known_rows(connection, getattr(one.links, own)).values()) - {row}
         if relation == "supersedes" and one.memory.trust is Trust.UNTRUSTED:
             older -= _trusted_before(connection, older, before)
         link(connection, row, older, relation)
-        for newer in _rows(connection, getattr(one.links, others)) - {row}:
+        for newer in set(known_rows(connection, getattr(one.links, others)).values()) - {row}:
             link(connection, newer, [row], relation)
-
-
-def _rows(connection: Connection, ids: Sequence[str]) -> set[int]:
-    if not ids:
-        return set()
-    found = connection.execute(
-        "select row from memory where id in (select value from json_each(:ids))", {"ids": json.dumps(ids)}
-    ).fetchall()
-    return {row for (row,) in found}
 
 
 def _trusted_before(connection: Connection, rows: Collection[int], before: int) -> set[int]:

@@ -254,13 +254,9 @@ class SqliteStore:
         """Lift blocks."""
         return await self._database.write(blocking.lift, numbers, Act(door, to_ms(self._now())))
 
-    async def barred_from_import(self, ids: Sequence[str]) -> set[str]:
-        """Name what no import brings back."""
-        return await self._database.read(blocking.barred_from_import, ids)
-
-    async def barred_from_conclusions(self, ids: Sequence[str]) -> set[str]:
+    async def blocked_for_conclusions(self, ids: Sequence[str]) -> set[str]:
         """Name what nothing is concluded from."""
-        return await self._database.read(blocking.barred_from_conclusions, ids)
+        return await self._database.read(blocking.blocked_for_conclusions, ids)
 
     async def forgotten_places(self, session_id: str, namespace: str) -> dict[int, datetime]:
         """Give the places of told turns that are gone."""
@@ -268,7 +264,7 @@ class SqliteStore:
 
     async def was_forgotten_in(self, session_id: str, namespace: str) -> bool:
         """Say whether something of a session was forgotten."""
-        return await self._database.read(blocking.touches, session_id, namespace)
+        return await self._database.read(blocking.was_forgotten_in, session_id, namespace)
 
     async def export(self, outlet: Outlet) -> int:
         """Read everything out."""

@@ -10,7 +10,7 @@ from memory_mcp.storage.carried import CarriedBlock, CarriedMemory, CarriedSessi
 from memory_mcp.storage.driver import Connection, Error
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.recognising import blocks_on, has_twin, is_here, is_over
-from memory_mcp.storage.sessions import namespace_number
+from memory_mcp.storage.sessions import drop_unused_namespaces, namespace_number
 from memory_mcp.storage.settling_in import settle
 
 IMPORTED, KNOWN, FORGOTTEN, EXPIRED = Fate("imported"), Fate("known"), Fate("forgotten"), Fate("expired")
@@ -62,12 +62,7 @@ def drop_empty(connection: Connection, sessions: Sequence[tuple[str, str]]) -> N
         """,
         {"sessions": json.dumps(sessions)},
     )
-    connection.execute(
-        """
-        delete from namespace where not exists (select 1 from memory where memory.namespace = namespace.number)
-          and not exists (select 1 from session where session.namespace = namespace.number)
-        """
-    )
+    drop_unused_namespaces(connection)
 
 
 def _apart(connection: Connection, one: Record, into: Into, now: int) -> Fate:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ from memory_mcp.storage import driver, schema
 from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.eraser import Eraser
-from memory_mcp.storage.erasure import Erased
+from memory_mcp.storage.erasure import Erased, remember
 from memory_mcp.storage.place import parts
 from memory_mcp.storage.traces import SHORTEST_BYTES, Traces, traces_of
 
@@ -64,9 +63,7 @@ def erase_all(connection: Connection, expected: int, act: Act) -> Erased:
     connection.execute("insert into fulltext (fulltext) values ('delete-all')")
     schema.set_up(connection)
     record(connection, "wipe", [], act, count=expected)
-    token = secrets.token_hex(8)
-    connection.execute("insert or replace into setting (name, value) values ('erasure', :token)", {"token": token})
-    return Erased((), (), (), (), token, traces)
+    return Erased((), (), (), (), remember(connection), traces)
 
 
 async def remove_unused(path: Path, key: str) -> bool:
