@@ -56,7 +56,7 @@ def admit(record: Record, now: datetime, secrets: Secrets, *, untrusted: bool) -
         case CarriedUse():
             return Admitted(_use(record, secrets))
         case CarriedBlock():
-            return Admitted(_block(record))
+            return Admitted(_block(record, now))
 
 
 # ---- memories ------------------------------------------------------------------------------------------------------
@@ -186,10 +186,14 @@ def _use(one: CarriedUse, secrets: Secrets) -> CarriedUse:
     )
 
 
-def _block(one: CarriedBlock) -> CarriedBlock:
+def _block(one: CarriedBlock, now: datetime) -> CarriedBlock:
+    if one.what == "message" and not one.host:
+        _count(int(one.message_id) if re.fullmatch(r"[0-9]{1,19}", one.message_id) else MOST + 1, "message_id")
     names = {name: getattr(one, name) for name in ("host", "namespace", "session_id", "message_id")}
     memory_id = one.memory_id and _id(one.memory_id, "memory_id")
-    return replace(one, **_places(names), memory_id=memory_id, forgotten_at=_instant(one.forgotten_at, "forgotten_at"))
+    return replace(
+        one, **_places(names), memory_id=memory_id, forgotten_at=_past(one.forgotten_at, "forgotten_at", now)
+    )
 
 
 # ---- fields --------------------------------------------------------------------------------------------------------

@@ -185,8 +185,13 @@ def _labels(facts: dict[str, object]) -> list[str]:
     return plain + [name if value is True else f"{name}={_flat(value)}" for name, value in named.items()]
 
 
+_ROUND = str.maketrans("[]", "()")
+"""A bracket in a name must not close the labels that it stands in."""
+
+
 def _flat(value: object) -> str:
-    return "|".join(cast("list[str]", value)) if isinstance(value, list) else str(value)
+    told = "|".join(cast("list[str]", value)) if isinstance(value, list) else str(value)
+    return told.translate(_ROUND)
 
 
 def _data(recall: Recall, contents: list[str], facts: list[dict[str, object]]) -> dict[str, object]:

@@ -73,6 +73,9 @@ def _decoded(data: bytes) -> str:
         raise InvalidInput("The file is not UTF-8 or UTF-16 text. Nothing was saved.") from error
 
 
+_TOKEN = re.compile(r"[\w.:@/+=-]{1,80}")
+"""A name of a message that cannot be its words: it outlives a message that is forgotten."""
+
 _LINE = re.compile(
     r"\s*(?:\[(?P<time>[^\]\n]{4,40})\]\s+)?"
     r"(?P<speaker>[^\s:：#*`/<>{}\[\]\"][^:：\n\"{}\[\]]{0,40}?)\s*[:：](?!//)\s*(?P<text>.*)"
@@ -177,7 +180,7 @@ class _Reader:
                 skipped.append(f"{place}: {message}")
             else:
                 own = _harmless(_text(cast("dict[str, object]", item), IDS))
-                turns.append((own or str(number), message))
+                turns.append((own if _TOKEN.fullmatch(own) else str(number), message))
         return _heard(name, turns, skipped)
 
     def _message(self, item: object) -> Message | str:

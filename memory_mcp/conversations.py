@@ -1,5 +1,6 @@
 """How a conversation becomes an episode: its turns, its summary, its key facts."""
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -106,12 +107,14 @@ def unseen(
 
     A host may hand in the whole conversation again, or its last part: what overlaps with the end of the kept turns, or
     lies wholly within them, is known. `gone` are the places whose turns were forgotten, and when: only a message that
-    was said later is new there.
+    was said later is new there, or, where nothing shows its place, in the session.
     """
     held = {turn.sequence: (turn.speaker, turn.content) for turn in kept if turn.sequence}
     start = _first_place(held, [(speaker(message), message.content) for message in messages]) if held else bool(gone)
     if not start:
-        return list(messages), 0
+        since = max(gone.values(), default=None)
+        new = [one for one in messages if since is None or one.at is None or one.at > since]
+        return new, len(messages) - len(new)
     last = max(held, default=0)
     after = [(place, message) for place, message in enumerate(messages, start) if place > last]
     new = [one for place, one in after if place not in gone or (one.at is not None and one.at > gone[place])]
@@ -124,12 +127,16 @@ def _first_place(held: Mapping[int, Said], given: Sequence[Said]) -> int:
     The longest overlap with their end counts first. One place in common is enough where the messages begin with it;
     elsewhere it may be chance ("Yes."), and the words in common must be telling.
     """
-    last = max(held)
+    places, last = sorted(held), max(held)
+    longest = max(range(len(given)), key=lambda place: len(given[place][1]), default=0)
+    within = (place - longest for place in places if given and held[place] == given[longest])
     reaching = range(max(1, last - len(given) + 1), last + 1)
-    for start in (*reaching, *range(1, reaching.start)):
-        common = [place for place in range(start, min(start + len(given), last + 1)) if place in held]
-        if all(held[place] == given[place - start] for place in common) and (
-            start in held or sum(len(held[place][1]) for place in common) >= TELLING
+    for start in (*reaching, *(start for start in within if 0 < start < reaching.start)):
+        common = places[bisect_left(places, start) : bisect_left(places, start + len(given))]
+        if (
+            common
+            and all(held[place] == given[place - start] for place in common)
+            and (start in held or sum(len(held[place][1]) for place in common) >= TELLING)
         ):
             return start
     return 0

@@ -98,7 +98,8 @@ def require_text(text: object, field: str, limit: int, *, then: str = f"; {_UNSA
 def without_private(text: str) -> tuple[str, int]:
     """Leave out `<private>...</private>`; gives what remains and the number of blocks.
 
-    Blocks may be nested; one that is never closed hides all that follows.
+    Blocks may be nested; one that is never closed hides all that follows, and one that was begun elsewhere, in the
+    message before perhaps, all that comes before its end.
     """
     kept: list[str] = []
     depth = blocks = position = 0
@@ -107,9 +108,11 @@ def without_private(text: str) -> tuple[str, int]:
         if not depth and not closing:
             kept.append(text[position : tag.start()])
             blocks += 1
-        if depth or not closing:
-            depth += -1 if closing else 1
-            position = tag.end()
+        if closing and not depth:
+            kept.clear()
+            blocks += 1
+        depth = max(0, depth + (-1 if closing else 1))
+        position = tag.end()
     return "".join(kept) + ("" if depth else text[position:]), blocks
 
 

@@ -31,10 +31,14 @@ _LABEL = re.compile(r"\[redacted: [a-z ]+\]")
 _PASSED_OVER = re.compile(rf"{INVISIBLE.pattern}|\[U\+[0-9A-F]{{4,6}}\]")
 
 
+_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
+"""Fullwidth letters, digits and signs (Unicode, Halfwidth and Fullwidth Forms): a key in them is a key."""
+
+
 def _find(text: str) -> list[Found]:
     # `<` begins no value: a label is neither a secret nor the word before one, else each would uncover the next.
     masked = _LABEL.sub(lambda label: "<" * len(label[0]), text)
-    visible, places = _visible(masked)
+    visible, places = _visible(masked.translate(_NARROW))
     return [(places[start], places[end - 1] + 1, kind) for start, end, kind in _apart(candidates(visible))]
 
 

@@ -1,12 +1,11 @@
 """What a session may be learned from, once something of it was forgotten: the forgotten must not come in again."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from anyio import to_thread
 
 from memory_mcp.models import Filter, Memory
 from memory_mcp.storage.protocol import Store
-from memory_mcp.storage.values import Draft
 from memory_mcp.summarizers.evidence import share
 from memory_mcp.summarizers.grounding import unsupported
 from memory_mcp.summarizers.source import Said
@@ -24,25 +23,36 @@ async def open_turns(db: Store, turns: Sequence[Memory]) -> list[Memory]:
     return [turn for turn in turns if turn.id not in blocked]
 
 
-async def without_relearned(db: Store, facts: Sequence[Draft], turns: Sequence[Memory]) -> tuple[list[Draft], str]:
-    """Leave out of the caller's own facts what may be a forgotten one again, with a notice if there was any.
+async def relearned(
+    db: Store, texts: Sequence[str], turns: Sequence[Memory], session_id: str, namespace: str
+) -> frozenset[str]:
+    """Name those of the caller's own facts or lessons that may be forgotten ones again.
 
-    A block holds no text, so nothing can be compared with it. In a session of which something was forgotten, a fact is
+    A block holds no text, so nothing can be compared with it. In a session of which something was forgotten, a text is
     new only if the turns that are kept and open tell it; one that stands already stays.
     """
-    if not facts:
-        return [], ""
-    session_id, namespace = facts[0].memory.session_id, facts[0].memory.namespace
+    if not texts:
+        return frozenset()
     heard = await open_turns(db, turns)
     if len(heard) == len(turns) and not await db.was_forgotten_in(session_id, namespace):
-        return list(facts), ""
+        return frozenset()
     standing = await db.page(Filter(namespaces=(namespace,), session_id=session_id), STANDING)
-    known = {one.content for one in standing.memories}
-    blocked = [turn.content for turn in turns if turn not in heard]
+    known = [one.content for one in standing.memories]
+    barred = [turn.content for turn in turns if turn not in heard]
     said = [turn.content for turn in heard]
-    told = await to_thread.run_sync(lambda: [one for one in facts if _is_told(one.memory.content, said, blocked)])
-    kept = [one for one in facts if one in told or one.memory.content in known]
-    return kept, _left_out(len(facts) - len(kept))
+    new = [text for text in texts if not any(text in one for one in known)]
+    return await to_thread.run_sync(lambda: frozenset(text for text in new if not _is_told(text, said, barred)))
+
+
+def told_left_out(texts: Collection[str], noun: str) -> str:
+    """Say that so many texts were not kept."""
+    if not texts:
+        return ""
+    what = f"1 {noun} was" if len(texts) == 1 else f"{len(texts)} {noun}s were"
+    return (
+        f"{what} not kept: something of this session was forgotten on request, and no kept turn tells it."
+        " If the user said it anew, use store."
+    )
 
 
 def told_of(messages: int) -> str:
@@ -57,13 +67,3 @@ def _is_told(fact: str, heard: Sequence[str], blocked: Sequence[str]) -> bool:
     """Whether open turns tell a fact, and the blocked ones, from which a forgotten one came, add nothing to it."""
     told = share(heard, fact)
     return told >= max(TOLD, share([*heard, *blocked], fact)) and not unsupported(fact, Said.of(heard))
-
-
-def _left_out(facts: int) -> str:
-    if not facts:
-        return ""
-    what = "1 key fact was" if facts == 1 else f"{facts} key facts were"
-    return (
-        f"{what} not kept: something of this session was forgotten on request, and no kept turn tells it."
-        " If the user said it anew, use store."
-    )

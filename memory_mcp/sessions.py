@@ -265,11 +265,11 @@ class Sessions:
         `heard` are the turns that an engine was shown, which its evidence counts.
         """
         now = self.now()
+        asked, forgotten = await self._without_relearned(asked, turns)
+        if summary.engine == OWN_WORDS:
+            summary = replace(summary, key_facts=asked.key_facts, lessons=asked.lessons)
         episode = conversations.episode(asked, summary, turns, self.settings, now)
         facts, more = self._key_facts(asked, summary, episode, heard)
-        if summary.engine == OWN_WORDS:
-            facts, left = await relearning.without_relearned(self.db, facts, turns)
-            more = (*more, left)
         texts = [*new, episode.memory, *(draft.memory for draft in facts)]
         vectors, problem = await self.meaning.of_new(texts, now)
         made_by = self.meaning.identity
@@ -291,8 +291,23 @@ class Sessions:
             facts=_stored(written, alike),
             status="unchanged" if same else "updated" if kept.version > 1 else "stored",
             turns_stored=len(new),
-            notice=" ".join(filter(None, dict.fromkeys((*told, *more, summary.notice, problem)))),
+            notice=" ".join(filter(None, dict.fromkeys((*told, *forgotten, *more, summary.notice, problem)))),
         )
+
+    async def _without_relearned(
+        self, asked: Conversation, turns: Sequence[Memory]
+    ) -> tuple[Conversation, tuple[str, ...]]:
+        """Leave out the caller's own facts and lessons that may be forgotten ones again, with notices."""
+        place = asked.session_id, asked.namespace
+        lessons = await relearning.relearned(self.db, asked.lessons, turns, *place)
+        facts = await relearning.relearned(self.db, [one.content for one in asked.key_facts], turns, *place)
+        kept = replace(
+            asked,
+            lessons=tuple(one for one in asked.lessons if one not in lessons),
+            key_facts=tuple(one for one in asked.key_facts if one.content not in facts),
+        )
+        notices = relearning.told_left_out(lessons, "lesson"), relearning.told_left_out(facts, "key fact")
+        return kept, notices
 
     def _key_facts(
         self, asked: Conversation, summary: Summary, episode: Episode, turns: Sequence[Memory]

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -150,13 +151,6 @@ def test_a_block_holds_no_words_that_a_file_calls_a_message_by(tmp_path: Path, c
     assert ROAD not in shell("forgotten").out
 
 
-async def test_a_text_with_something_unseen_in_it_is_no_more_trusted_than_without(tmp_path: Path):
-    async with opened(tmp_path / "memory.db") as memory:
-        await keep(memory, ROAD, source=Source.TOOL)
-        await keep(memory, f"{ROAD}\u200b")
-        assert {one.trust for one in await everything(memory)} == {Trust.UNTRUSTED}
-
-
 async def test_what_others_wrote_does_not_pose_as_the_past_of_what_is_trusted(tmp_path: Path):
     """To restore it would put the trusted memory away."""
     async with opened(tmp_path / "memory.db") as memory:
@@ -204,15 +198,6 @@ async def test_no_place_in_a_block_makes_a_session_unusable(tmp_path: Path, plac
         assert done.turns_stored == 2
 
 
-async def test_a_forgotten_message_stays_away_in_another_namespace(tmp_path: Path):
-    """A host that is restarted with another namespace tells the same conversation."""
-    async with opened(tmp_path / "memory.db") as memory:
-        await memory.summarize(Conversation("s1", "We talked.", messages=CHAT))
-        await forget_what_says(memory, "4711")
-        await memory.summarize(Conversation("s1", "We talked.", messages=CHAT, namespace="work"))
-        assert "4711" not in str(await texts(memory))
-
-
 @pytest.mark.parametrize("place", ["speaker", "key", "session_id", "title"])
 def test_no_name_closes_the_labels_that_it_stands_in(place: str):
     """Behind it, an untrusted memory could call itself trusted."""
@@ -240,7 +225,9 @@ async def test_a_forgotten_message_stays_away_in_a_fork_of_its_conversation(tmp_
     """A host that forks a conversation copies its messages, with their ids, under another session."""
     settings = Settings(db=tmp_path / "memory.db", capture="on", model="none")
     async with opened(settings.db) as memory:
-        record = Record(tmp_path / "t.jsonl").say(ROAD, "Nice weather")
+        record = Record(tmp_path / "t.jsonl")
+        for text in (ROAD, "Nice weather"):
+            record.line({"type": "user", "uuid": str(uuid4()), "message": {"content": text}})
         await capture(record.event(), memory.db, settings, NOW)
         await forget_what_says(memory, "Awaji")
         await capture(replace(record.event(), session_id="s2"), memory.db, settings, NOW)

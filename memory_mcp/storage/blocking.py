@@ -20,6 +20,9 @@ def block(connection: Connection, gone: Collection[int], now: int, *, asked: boo
         connection.execute(statement, values)
 
 
+ANYWHERE = "????????-????-????-????-????????????*"
+"""A message id that is a UUID is the same message in whatever session: a fork takes its messages along."""
+
 _BLOCK = "insert or ignore into blocked (what, host, namespace, session_id, message_id, memory_id, asked, forgotten_at)"
 _GONE = "(select value from json_each(:gone))"
 
@@ -82,10 +85,10 @@ def is_blocked(connection: Connection, draft: Draft) -> bool:
     return connection.execute(
         """
         select exists (select 1 from blocked where what = 'memory' and memory_id = :id)
-            or exists (select 1 from blocked where what = 'message' and host <> '' and
-                       (host, session_id, message_id) = (:host, :session_id, :message_id))
+            or exists (select 1 from blocked where what = 'message' and host <> '' and host = :host
+                       and message_id = :message_id and (session_id = :session_id or message_id glob :anywhere))
         """,
-        {"id": draft.memory.id} | vars(where),
+        {"id": draft.memory.id, "anywhere": ANYWHERE} | vars(where),
     ).fetchone()[0]
 
 
@@ -123,7 +126,7 @@ def was_forgotten_in(connection: Connection, session_id: str, namespace: str) ->
 def blocks(connection: Connection, limit: int, after: int) -> list[Block]:
     """List what a person had us forget, in its order, after a number."""
     found = connection.execute(
-        "select * from blocked where asked and number > :after order by number limit :limit",
+        "select * from blocked where number > :after order by number limit :limit",
         {"after": after, "limit": limit},
     ).fetchall()
     return [
@@ -144,7 +147,7 @@ def blocks(connection: Connection, limit: int, after: int) -> list[Block]:
 def lift(connection: Connection, numbers: Sequence[int], act: Act) -> list[int]:
     """Lift blocks; returns the numbers of those that stood."""
     found = connection.execute(
-        "delete from blocked where asked and number in (select value from json_each(:numbers)) returning number",
+        "delete from blocked where number in (select value from json_each(:numbers)) returning number",
         {"numbers": json.dumps(numbers)},
     ).fetchall()
     lifted = sorted(number for (number,) in found)

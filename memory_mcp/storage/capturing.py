@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from memory_mcp.storage.audit import Act, record
+from memory_mcp.storage.blocking import ANYWHERE
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.memories import write_all
@@ -42,11 +43,12 @@ def _sorted_out(connection: Connection, drafts: Sequence[Draft]) -> tuple[list[D
         """
         select exists (select 1 from turn t where (t.host, t.session_id, t.message_id)
                        = (d.value ->> 'host', d.value ->> 'session_id', d.value ->> 'message_id')),
-               exists (select 1 from blocked b where b.what = 'message' and (b.host, b.session_id, b.message_id)
-                       = (d.value ->> 'host', d.value ->> 'session_id', d.value ->> 'message_id'))
+               exists (select 1 from blocked b where b.what = 'message' and b.host = d.value ->> 'host'
+                       and b.message_id = d.value ->> 'message_id'
+                       and (b.session_id = d.value ->> 'session_id' or b.message_id glob :anywhere))
         from json_each(:where) d order by d.key
         """,
-        {"where": json.dumps(where)},
+        {"where": json.dumps(where), "anywhere": ANYWHERE},
     ).fetchall()
     new = [one for one, (known, gone) in zip(drafts, found, strict=True) if not known and not gone]
     return new, sum(known for known, _ in found), sum(gone for _, gone in found)

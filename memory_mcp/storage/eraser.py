@@ -120,7 +120,11 @@ class Eraser:
         if token == self._stuck:  # what could be done here was done; a fresh start goes another way
             return "residue"
         # Begun by another process, we do not know what to look for; made anew, the file holds only what lives.
-        return (await self._verify(token, anew=self._unverified == Traces())).verification
+        anew = self._unverified == Traces()
+        if anew:
+            for copy in backups(self._database.path):
+                LOG.warning("%s", _unlink(copy))
+        return (await self._verify(token, anew=anew)).verification
 
     async def _verify(self, token: str, *, anew: bool = False) -> _Outcome:
         """Empty the log and look for traces; what cannot be done now is left for later, for the text is erased."""

@@ -134,8 +134,11 @@ def _relate(connection: Connection, row: int, one: CarriedMemory, before: int) -
         if relation == "supersedes" and one.memory.trust is Trust.UNTRUSTED:
             older -= _trusted_before(connection, older, before)
         link(connection, row, older, relation)
-        for newer in set(known_rows(connection, getattr(one.links, others)).values()) - {row}:
-            link(connection, newer, [row], relation)
+        newer = set(known_rows(connection, getattr(one.links, others)).values()) - {row}
+        if relation == "supersedes" and one.memory.trust is Trust.UNTRUSTED:
+            newer -= _trusted_before(connection, newer, before)
+        for other in sorted(newer):
+            link(connection, other, [row], relation)
 
 
 def _trusted_before(connection: Connection, rows: Collection[int], before: int) -> set[int]:

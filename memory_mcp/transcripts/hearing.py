@@ -29,15 +29,16 @@ class Hearing:
     def say(self, record: Record, message_id: str, role: Role, content: str, at: datetime | None) -> None:
         """Take one message; said again under the same name, it is the same message as it became.
 
-        One without a name gets one from its words, its time and how often the same was said: that needs all before.
+        One without a name gets one from its time and how many were said then: that needs all before. Nothing of its
+        words is in it, since the name outlives a message that is forgotten.
         """
         if not content.strip():
             return
         if not message_id:
             self.is_partial = True
-            likeness = digest([role, content, at.isoformat() if at else ""])
-            self._unnamed[likeness] += 1
-            message_id = f"{likeness}-{self._unnamed[likeness]}"
+            told = f"{role} {at.isoformat() if at else ''}".strip()
+            self._unnamed[told] += 1
+            message_id = f"{told} {self._unnamed[told]}"
         known = self._turns.get(message_id)
         self._turns[message_id] = Heard(message_id, role, content, at, known.place if known else record.place)
 
