@@ -18,8 +18,10 @@ IMPORTED, KNOWN, FORGOTTEN, EXPIRED = Fate("imported"), Fate("known"), Fate("for
 
 @dataclass(frozen=True)
 class Into:
-    """What an import comes to. `before` is the last row that stood there when it began: only with what is older than
-    the import can it collide. With `brings_back` what was forgotten comes in, and its blocks are lifted.
+    """What an import comes to.
+
+    `before` is the last row that stood there when it began: only with what is older than the import can it collide.
+    With `brings_back` what was forgotten comes in, and its blocks are lifted.
     """
 
     before: int
