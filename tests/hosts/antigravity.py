@@ -50,3 +50,6 @@ class Antigravity:
         path = Path(name)
         words = {"ServerName": path.parent.name, "ToolName": path.stem, "Arguments": arguments}
         return Call("call_mcp_tool", {**words, **SPOKEN_OF})
+
+    def shell(self, command: str) -> Call:
+        return Call("run_command", {"CommandLine": command, "Cwd": ".", "WaitMsBeforeAsync": 5_000, **SPOKEN_OF})

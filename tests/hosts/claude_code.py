@@ -8,8 +8,8 @@ from tests.hosts.fakes.anthropic import Anthropic
 from tests.hosts.fakes.server import Body, Call
 from tests.hosts.host import PLUGINS, Place
 
-ALLOWED = ("mcp__memory", "mcp__plugin_memory_memory")
-"""The person has said yes to our tools; an entry of a plugin has the plugin's name before its own."""
+ALLOWED = ("mcp__memory", "mcp__plugin_memory_memory", "Bash")
+"""The person has said yes to our tools and to commands; an entry of a plugin has the plugin's name before its own."""
 
 
 class ClaudeCode:
@@ -50,3 +50,6 @@ class ClaudeCode:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Call:
         return Call(name, arguments)
+
+    def shell(self, command: str) -> Call:
+        return Call("Bash", {"command": command, "description": "Look it up"})

@@ -65,6 +65,9 @@ class Codex:
         namespace, _, tool = name.partition("/")
         return Call(tool, arguments, namespace)
 
+    def shell(self, command: str) -> Call:
+        return Call("exec_command", {"cmd": command})
+
 
 def _name(tool: Body) -> str:
     return tool["name"]

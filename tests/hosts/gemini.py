@@ -58,3 +58,6 @@ class Gemini:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Call:
         return Call(name, arguments)
+
+    def shell(self, command: str) -> Call:
+        return Call("run_shell_command", {"command": command})

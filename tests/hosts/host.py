@@ -43,6 +43,7 @@ class Place:
             "HTTP_PROXY": NOWHERE,
             "HTTPS_PROXY": NOWHERE,
             "NO_PROXY": "127.0.0.1,localhost",
+            "PAGES": self.url,
             **more,
         }
 
@@ -79,4 +80,8 @@ class Host(Protocol):
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Call:
         """Call a tool by the host's name for it."""
+        ...
+
+    def shell(self, command: str) -> Call:
+        """Call the host's own shell."""
         ...

@@ -22,11 +22,17 @@ class Person:
     home: Path
     hosts: Path
 
-    def runs(self, *words: str) -> str:
-        """Run a command of ours in a shell of theirs."""
+    def tries(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of ours in a shell of theirs, however it ends."""
         environment = {"HOME": str(self.home), "PATH": os.defpath}
         command = [str(COMMAND), *words]
-        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+    def runs(self, *words: str) -> str:
+        """Run a command that must succeed; gives what it says."""
+        done = self.tries(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def installs(self, *options: str) -> None:
         self.runs("install", self.host, *options)

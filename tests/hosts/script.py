@@ -23,7 +23,14 @@ class Use:
     arguments: Mapping[str, Any]
 
 
-Step = str | Use
+@dataclass(frozen=True)
+class Shell:
+    """One command in the host's own shell, in the project's folder. `$PAGES` is where the project is served."""
+
+    command: str
+
+
+Step = str | Use | Shell
 """One turn of the model; text ends its answer."""
 
 

@@ -16,7 +16,7 @@ from tests.hosts.codex import Codex
 from tests.hosts.fakes.server import Body, FakeApi, Turn
 from tests.hosts.gemini import Gemini
 from tests.hosts.host import Host, Place
-from tests.hosts.script import TOOLS, Step, filled
+from tests.hosts.script import TOOLS, Shell, Step, filled
 from tests.hosts.talk import GRACE, PATIENCE, Run, Talk
 
 HOSTS: dict[str, Host] = {host.name: host for host in (ClaudeCode(), Codex(), Gemini(), Antigravity())}
@@ -34,6 +34,9 @@ class Model:
         step = self._left[0]
         if isinstance(step, str):
             return self._left.pop(0)
+        if isinstance(step, Shell):
+            self._left.pop(0)
+            return [self._host.shell(step.command)]
         if first := self._host.first(body, step.tool):
             return first
         name = self._host.find(body, step.tool)
@@ -48,9 +51,10 @@ def converse(talk: Talk) -> Run:
     sealed = network.cut_off()
     network.adopt_orphans()
     host = HOSTS[talk.host]
-    api = FakeApi(host.dialect, Model(host, talk.script))
+    project = talk.home / "project"
+    api = FakeApi(host.dialect, Model(host, talk.script), project)
     with api.served() as url:
-        place = Place(talk.home, talk.home / "project", talk.hosts, url)
+        place = Place(talk.home, project, talk.hosts, url)
         status, seconds, output = _started(host, place, talk)
         left = list(_ended())
     seen = [host.dialect.told(body) for body in api.heard]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Protocol
 
 Body = Mapping[str, Any]
@@ -53,15 +54,21 @@ class Dialect(Protocol):
 
 
 class FakeApi:
-    """Asks `model` for a turn whenever the conversation goes on, and writes it in the dialect."""
+    """Asks `model` for a turn whenever the conversation goes on, and writes it in the dialect.
 
-    def __init__(self, dialect: Dialect, model: Callable[[Body], Turn]) -> None:
+    The pages of a folder can be had at the same address.
+    """
+
+    def __init__(self, dialect: Dialect, model: Callable[[Body], Turn], pages: Path) -> None:
         self.heard: list[Body] = []
-        self._dialect, self._model = dialect, model
+        self._dialect, self._model, self._pages = dialect, model, pages
         self._one_at_a_time = threading.Lock()
 
     def reply(self, path: str, raw: bytes) -> tuple[int, str, str]:
         """Give status, content type and text."""
+        page = self._pages / path.rpartition("/")[2]
+        if page.suffix == ".html" and page.is_file():
+            return 200, "text/html", page.read_text(encoding="utf-8")
         body: Body = json.loads(raw) if raw else {}
         turn: Turn = "Yes."
         if self._dialect.asks(path, body):
