@@ -179,7 +179,7 @@ def test_a_budget_counts_a_japanese_character_as_a_token():
 
 
 def plain_marks(text: str) -> str:
-    return " ".join(text.translate(str.maketrans("“”", '""')).split())
+    return " ".join(text.translate(str.maketrans("“”[]", '""()')).split())
 
 
 @given(answers)

@@ -82,7 +82,7 @@ def test_text_is_kept_in_one_form_with_one_sort_of_line_end(given_, kept):
         ("a <private>the rest is hidden\nall of it", "a ", 1),
         ("a<private reason='x'>b</private>c", "ac", 1),
         ("東京の＜private＞杉並区＜／private＞に住む", "東京のに住む", 1),
-        ("a</private>b", "a</private>b", 0),
+        ("a</private>b", "b", 1),
         ("a<          private>b<   /      private>c", "ac", 1),
         ("<privateer> is a ship, private <b>too</b>", "<privateer> is a ship, private <b>too</b>", 0),
     ],
