@@ -35,3 +35,9 @@ def test_every_link_in_a_document_leads_somewhere(document, link):
 @pytest.mark.parametrize(("document", "script"), lines_with(r"`?(scripts/[a-z_]+(?:\.py)?)"))
 def test_every_script_in_a_document_is_there(document, script):
     assert (ROOT / script).is_file()
+
+
+@pytest.mark.parametrize(("document", "test"), lines_with(r"`(tests/[a-z_/]+\.py::test_[a-z_]+)`"))
+def test_every_test_that_a_document_names_is_there(document, test):
+    file, _, name = test.partition("::")
+    assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8")
