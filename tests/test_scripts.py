@@ -75,11 +75,11 @@ def documents(tmp_path: Path) -> Path:
     (tmp_path / "README.md").write_text(f"Above.\n{marked('settings', 'figures')}Below.\n")
     (tmp_path / "docs" / "architecture.md").write_text(marked("modules"))
     (tmp_path / "benchmarks" / "README.md").write_text(marked("results").replace("old\n", ""))
-    found: dict[str, list[dict[str, object]]] = {}
+    found: dict[str, dict[str, dict[str, object]]] = {}
     for key, (column, row, value, _) in FIGURES.items():
-        found.setdefault(key.split()[0], []).append({column: row, value: 0.8125})
+        found.setdefault(key.split()[0], {}).setdefault(row, {column: row})[value] = 0.8125
     for name, rows in found.items():
-        content = {"measured": "2026-11-30", "machine": "a small one", "rows": rows}
+        content = {"measured": "2026-11-30", "machine": "a small one", "rows": list(rows.values())}
         (measured / f"{name}.json").write_text(json.dumps(content))
     return tmp_path
 
