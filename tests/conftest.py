@@ -76,7 +76,8 @@ async def service(settings: Settings, clock: Clock) -> AsyncIterator[MemoryServi
 
 @pytest.fixture
 def server(words_only: Settings) -> MemoryServer:
-    return build_server(words_only)
+    """A server that no test has to store slowly for."""
+    return build_server(words_only.model_copy(update={"stores_a_minute": 10_000}))
 
 
 @pytest.fixture(params=ERAS)
