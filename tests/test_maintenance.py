@@ -89,7 +89,7 @@ async def test_what_faded_is_listed_counted_in_the_briefing_and_can_be_taken_bac
     await memory.maintain()
     assert "list --archived): 1." in (await memory.recall(Query())).notice
     assert [one.id for one in (await memory.page(Query(archived=True))).memories] == [kept]
-    assert await memory.restore(Selection(ids=(kept,))) == [kept]
+    assert (await memory.restore(Selection(ids=(kept,)))).ids == (kept,)
     assert await memory.upkeep() == Upkeep()
     assert (await memory.get(kept)).state is State.ACTIVE
 
