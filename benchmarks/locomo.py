@@ -11,6 +11,7 @@ import json
 import re
 import tempfile
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -56,12 +57,17 @@ async def keep(memory: MemoryService, conversation: dict[str, Any]) -> dict[str,
     return names
 
 
+def evidence_of(question: dict[str, Any], known: Iterable[str]) -> set[str]:
+    """Name the turns that a question's evidence lies in; written in several forms, some of no turn at all."""
+    return {f"D{a}:{b}" for a, b in re.findall(r"D:?(\d+):(\d+)", " ".join(question["evidence"]))} & set(known)
+
+
 async def ask(memory: MemoryService, names: dict[str, str], questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Ask each question that has evidence; returns its category, recalls and seconds."""
     answers = []
     known = set(names.values())
     for question in questions:
-        gold = {f"D{a}:{b}" for a, b in re.findall(r"D:?(\d+):(\d+)", " ".join(question["evidence"]))} & known
+        gold = evidence_of(question, known)
         if not gold:
             continue
         start = time.perf_counter()

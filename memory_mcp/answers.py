@@ -13,19 +13,31 @@ Mode = Literal["hybrid", "keyword", "briefing", "list"]
 
 
 @dataclass(frozen=True)
-class Hit:
-    """One recalled memory and why it ranked where it did.
+class Reasons:
+    """Why a memory ranked where it did.
 
-    `score` only orders, from 0 to about 1.3; `meaning` (cosine on an absolute scale, 0..1.3), `words` (share of the
-    question's terms, 0..1.2) and `salience` (0..1.5) explain it. All are 0 in a listing.
+    `meaning` (cosine on an absolute scale, 0..1.3), `words` (share of the question's terms, 0..1.2) and `salience`
+    (0..1.5) are measures of the memory itself. The others are what they add to the score: the turns beside a turn
+    (`near`), its speaker, its date, the clues in its wording.
     """
+
+    meaning: float = 0.0
+    words: float = 0.0
+    near: float = 0.0
+    speaker: float = 0.0
+    date: float = 0.0
+    cues: float = 0.0
+    salience: float = 0.0
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One recalled memory. `score` only orders, from 0 to about 2; in a listing it is 0, and so are the reasons."""
 
     memory: Memory
     score: float = 0.0
     label: Label = ""
-    meaning: float = 0.0
-    words: float = 0.0
-    salience: float = 0.0
+    reasons: Reasons = Reasons()
     outcome: Outcome | None = None
 
 

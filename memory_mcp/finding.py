@@ -5,15 +5,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from memory_mcp import dates, following, requests
+from memory_mcp import cues, dates, following, requests
 from memory_mcp.answers import Hit, Mode, Recall
+from memory_mcp.arranging import arranged
 from memory_mcp.briefing import Asking, as_read, collect
 from memory_mcp.config import Settings
 from memory_mcp.context import LEAST_ENTRY, fitting, room
 from memory_mcp.errors import EmbedderUnavailable, InvalidInput, NotFound
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import Filter, Kind, Memory, Query
-from memory_mcp.retrieval import Ranked, arranged, rank
+from memory_mcp.retrieval import Ranked, rank, sharpened
 from memory_mcp.storage.protocol import Store
 from memory_mcp.storage.values import Evidence, Probe, Vectors
 from memory_mcp.tokens import query_terms
@@ -79,14 +80,17 @@ class Finder:
 
     async def _search(self, query: Query, where: Filter, window: str) -> Recall:
         text = query.text or query.context
-        ranked, mode, notice = await self._ranked(text, where)
+        probe, evidence, notice = await self._gathered([text], where)
+        ranked = rank(evidence, text, ceiling=self.meaning.ceiling, now=self.now())
         if query.text and query.context:
             ranked = await self._followed(ranked, query, where)
+        ranked = await self._read(ranked, text, evidence)
         found = await self._found(ranked, _offset(query.cursor), query.limit, where)
         hits = list(found.values())
         if hits and all(hit.label == "weak" for hit in hits):
             notice = f"{notice} Nothing fits well: these are weak matches.".strip()
         notice = " ".join(filter(None, (window, notice)))
+        mode = "keyword" if probe.vectors is None else "hybrid"
         recalled = self._fitting(query, hits, mode, notice=notice, terms=query_terms(text))
         self.accesses.add([hit.memory.id for hit in recalled.hits])
         following = [*found][len(recalled.hits) - 1] + 1 if recalled.hits else len(ranked)
@@ -109,10 +113,13 @@ class Finder:
                 break
         return found
 
-    async def _ranked(self, text: str, where: Filter) -> tuple[list[Ranked], Mode, str]:
-        probe, evidence, notice = await self._gathered([text], where)
-        ranked = rank(evidence, text, ceiling=self.meaning.ceiling, now=self.now())
-        return ranked, "keyword" if probe.vectors is None else "hybrid", notice
+    async def _read(self, ranked: list[Ranked], text: str, evidence: Evidence) -> list[Ranked]:
+        """Rank anew by the wording of the best, where the question gives a clue what to look for."""
+        clues = cues.asked(text)
+        if not clues and not any(one.is_own for one in ranked):
+            return ranked
+        texts = await self.db.contents([one.row for one in ranked])
+        return sharpened(ranked, texts, clues, {speaker.casefold() for speaker in evidence.speakers})
 
     async def _followed(self, ranked: list[Ranked], query: Query, where: Filter) -> list[Ranked]:
         """Add what the last messages help to find: the question about each name in them, and their own sentences."""
@@ -172,7 +179,7 @@ class Finder:
         outcome = episode.outcome if episode else None
         if ranked is None:
             return Hit(memory, outcome=outcome)
-        return Hit(memory, ranked.score, ranked.label, ranked.meaning, ranked.words, ranked.salience, outcome)
+        return Hit(memory, ranked.score, ranked.label, ranked.reasons, outcome)
 
 
 def _offset(cursor: str) -> int:

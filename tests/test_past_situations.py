@@ -123,7 +123,7 @@ async def test_of_two_that_fit_alike_the_one_that_was_useful_comes_first(words_o
         await memory.summarize(Conversation("talk", "Spoke of the weather.", useful_ids=(useful,)))
         hits = (await memory.recall(question)).hits
         assert [hit.memory.id for hit in hits] == [useful, first]
-        assert hits[0].salience > hits[1].salience
+        assert hits[0].reasons.salience > hits[1].reasons.salience
         for _ in range(2):
             await memory.rate([useful], useful=False)
         assert (await memory.recall(question)).hits[0].memory.id == first

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_mcp.answers import Reasons
+from memory_mcp.arranging import arranged, varied
 from memory_mcp.models import Kind, Memory, State
-from memory_mcp.retrieval import Ranked, arranged, rank, varied
+from memory_mcp.retrieval import Ranked, rank
 from memory_mcp.storage.values import Evidence
 
 NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
@@ -69,8 +71,8 @@ def turn(place: int, session: int = 1, **merits) -> dict:
 def test_meaning_alone_words_alone_and_both():
     both, meaning, words = ranked(evidence({"cosine": 0.5, "counts": (1, 1)}, {"cosine": 0.5}, {"counts": (1, 1)}))
     assert (both.row, meaning.row, words.row) == (1, 2, 3)
-    assert (meaning.words, words.meaning) == (0, 0)
-    assert both.score == pytest.approx(meaning.score + words.score - 0.05 * both.salience)
+    assert (meaning.reasons.words, words.reasons.meaning) == (0, 0)
+    assert both.score == pytest.approx(meaning.score + words.score - 0.05 * both.reasons.salience)
 
 
 def test_what_has_neither_meaning_nor_words_is_no_hit():
@@ -204,9 +206,9 @@ def test_scores_order_the_hits_and_lie_within_their_documented_ranges(one: Evide
     assert {hit.row for hit in hits} <= set(one.rows[one.eligible].tolist())
     for hit in hits:
         assert 0 < hit.score <= 1.5
-        assert 0 <= hit.meaning <= 1.3
-        assert 0 <= hit.words <= 1.2
-        assert 0 <= hit.salience <= 1.5
+        assert 0 <= hit.reasons.meaning <= 1.3
+        assert 0 <= hit.reasons.words <= 1.2
+        assert 0 <= hit.reasons.salience <= 1.5
 
 
 @given(candidates, st.integers(1, 3_000))
@@ -252,7 +254,7 @@ def test_variety_only_changes_the_order(found: list[tuple[float, set[str]]]):
 def version(row: int, score: float, content: str, newer: str = "") -> tuple[Ranked, Memory]:
     state = State.SUPERSEDED if newer else State.ACTIVE
     memory = Memory(f"m{row}", content, NOW, NOW, state=state, superseded_by=newer)
-    return Ranked(row, score, "fair", 0, 0, 0), memory
+    return Ranked(row, score, "fair", Reasons()), memory
 
 
 @pytest.mark.parametrize("scores", [(0.9, 0.5, 0.1), (0.1, 0.5, 0.9), (0.2, 0.9, 0.1)])

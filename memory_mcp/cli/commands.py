@@ -92,8 +92,8 @@ def _without_memory(hit: Hit) -> dict[str, object]:
 
 
 def _reasons(hit: Hit, explain: bool) -> list[str]:
-    numbers = {"score": hit.score, "meaning": hit.meaning, "words": hit.words, "salience": hit.salience}
-    return [hit.label] * bool(hit.label) + [f"{name} {value:.2f}" for name, value in numbers.items() if explain]
+    parts = {"score": hit.score, **vars(hit.reasons)} if explain else {}
+    return [hit.label] * bool(hit.label) + [f"{name} {value:.2f}" for name, value in parts.items() if value]
 
 
 async def _rate(memory: "MemoryService", args: Namespace, screen: Screen) -> int:

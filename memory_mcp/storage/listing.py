@@ -43,6 +43,16 @@ def numbered(connection: Connection, rows: Sequence[int]) -> dict[int, Memory]:
     return {rows_by_id[memory.id]: memory for memory in by_rows(connection, rows)}
 
 
+def contents(connection: Connection, rows: Sequence[int]) -> dict[int, str]:
+    """Read only the texts of memories, by row number; unknown ones are left out."""
+    return dict(
+        connection.execute(
+            "select row, content from memory where row in (select value from json_each(:rows))",
+            {"rows": json.dumps(rows)},
+        ).fetchall()
+    )
+
+
 def page(connection: Connection, where: Filter, limit: int, cursor: str) -> Page:
     """Read one page, newest first."""
     condition, values = clause(where)

@@ -97,6 +97,10 @@ class Store(Protocol):
         """Read memories by the row numbers that `search` gave; a damaged one is left out."""
         ...
 
+    async def contents(self, rows: Sequence[int]) -> dict[int, str]:
+        """Read only the texts of memories, by row number; unknown ones are left out."""
+        ...
+
     async def episode(self, memory_id: str) -> Episode | None:
         """Read one episode with its actions and key facts."""
         ...

@@ -124,6 +124,10 @@ class SqliteStore:
         """Read memories by row numbers."""
         return await self._database.read(listing.numbered, rows)
 
+    async def contents(self, rows: Sequence[int]) -> dict[int, str]:
+        """Read only texts."""
+        return await self._database.read(listing.contents, rows)
+
     async def episode(self, memory_id: str) -> Episode | None:
         """Read one episode."""
         return await self._database.read(episodes.read_episode, memory_id)
