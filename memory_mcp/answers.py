@@ -31,13 +31,25 @@ class Reasons:
 
 
 @dataclass(frozen=True)
+class Companion:
+    """A memory that comes along with a hit: the turn before or after it, or what it was concluded from (evidence)."""
+
+    relation: Literal["before", "after", "evidence"]
+    memory: Memory
+
+
+@dataclass(frozen=True)
 class Hit:
-    """One recalled memory. `score` only orders, from 0 to about 2; in a listing it is 0, and so are the reasons."""
+    """One recalled memory. `score` only orders, from 0 to about 2; in a listing it is 0, and so are the reasons.
+
+    `companions` are shown where there is room for them.
+    """
 
     memory: Memory
     score: float = 0.0
     label: Label = ""
     reasons: Reasons = Reasons()
+    companions: tuple[Companion, ...] = ()
     outcome: Outcome | None = None
 
 

@@ -26,10 +26,22 @@ def arranged(found: Sequence[tuple[Ranked, Memory]], *, past: bool) -> list[tupl
     """
     scores = {memory.id: one.score for one, memory in found}
     words = {memory.id: set(index_tokens(memory.content[:COMPARED]).split()) for _, memory in found}
+    scores = _conclusions_first(found, scores)
     if not past:
         scores = _latest_first(found, words, _history_last(found, scores))
     order = varied([(scores[memory.id], words[memory.id]) for _, memory in found])
     return [(replace(found[place][0], score=score), found[place][1]) for place, score in order]
+
+
+def _conclusions_first(found: Sequence[tuple[Ranked, Memory]], scores: Mapping[str, float]) -> dict[str, float]:
+    """Let what was concluded from a memory come before it, where it answers too; a summary of it is no conclusion."""
+    best = dict(scores)
+    for one, memory in found:
+        if memory.kind not in TOLD and one.label != "weak":
+            sources = [best[source] for source in memory.derived_from if source in best]
+            if sources and max(sources) >= best[memory.id]:
+                best[memory.id] = max(sources) + JUST_ABOVE
+    return best
 
 
 def _latest_first(

@@ -23,6 +23,9 @@ LEAST_CONTENT = 100
 LEAST_ENTRY = 100
 """Bytes that even an empty entry takes, with its id and its date."""
 
+COMPANION = 240
+"""Bytes of what comes along with a hit: a sentence or two."""
+
 FRAME = 150
 """Bytes around the entries, in either form: header, mode, what was left out, where to go on."""
 
@@ -76,7 +79,38 @@ def render_recall(recall: Recall, *, limit: int, zone: tzinfo) -> Rendered:
     """
     pages = [_Page(shown, zone, essential) for shown, essential in _shorter(recall, limit)]
     fitted = (_within(page, limit) for page in pages)
-    return next(filter(None, fitted), None) or pages[-1].written(0)
+    bare = next(filter(None, fitted), None) or pages[-1].written(0)
+    return _accompanied(pages[0], bare, limit) or bare
+
+
+def _accompanied(page: "_Page", bare: Rendered, limit: int) -> Rendered | None:
+    """Add what the hits bring along, the first hits' first, as far as it fits beside all that was to be shown."""
+    left = limit - _measure(bare)
+    companions: list[dict[str, object]] = []
+    for hit in page.recall.hits:
+        told: dict[str, object] = {one.relation: _told(one.memory) for one in hit.companions}
+        left -= _size(_written(told)) if told else 0
+        companions.append(told if left >= 0 else {})
+    if not any(companions):
+        return None
+    rendered = replace(page, companions=companions).written(limit)
+    whole = _cut(rendered.data) == _cut(bare.data)
+    return rendered if whole and _measure(rendered) <= limit else None
+
+
+def _told(memory: Memory) -> str:
+    """Tell a companion in a line: who said what, or when it was told."""
+    content = one_line(excerpt(memory.content, (), COMPANION))
+    return f"{one_line(memory.speaker)}: {content}" if memory.speaker else content
+
+
+def _cut(data: dict[str, object]) -> list[object]:
+    """Say which hits are excerpts."""
+    return [(hit["id"], hit.get("excerpt", False)) for hit in cast("list[dict[str, object]]", data["hits"])]
+
+
+def _measure(rendered: Rendered) -> int:
+    return max(_size(rendered.text), _size(_written(rendered.data)))
 
 
 def _shorter(recall: Recall, limit: int) -> Iterator[tuple[Recall, bool]]:
@@ -117,7 +151,7 @@ def _within(page: "_Page", limit: int) -> Rendered | None:
     room = limit
     while True:
         rendered = page.written(room)
-        over = max(_size(rendered.text), _size(_written(rendered.data))) - limit
+        over = _measure(rendered) - limit
         if over <= 0:
             return rendered
         if room == 0:
@@ -127,11 +161,15 @@ def _within(page: "_Page", limit: int) -> Rendered | None:
 
 @dataclass(frozen=True)
 class _Page:
-    """An answer about to be written; with `essential`, labels that it can do without are left out."""
+    """An answer about to be written; with `essential`, labels that it can do without are left out.
+
+    `companions` are told with the hits, one each.
+    """
 
     recall: Recall
     zone: tzinfo
     essential: bool
+    companions: Sequence[dict[str, object]] = ()
 
     def written(self, room: int) -> Rendered:
         """Write both forms with so many bytes for all contents together."""
@@ -140,6 +178,8 @@ class _Page:
             _hit_facts(hit, content, self.zone, essential=self.essential)
             for hit, content in zip(self.recall.hits, contents, strict=True)
         ]
+        for known, companions in zip(facts, self.companions, strict=False):
+            known.update(companions)
         return Rendered(_text(self.recall, contents, facts), _data(self.recall, contents, facts))
 
     def _contents(self, room: int) -> list[str]:

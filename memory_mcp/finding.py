@@ -9,6 +9,7 @@ from memory_mcp import cues, dates, following, requests
 from memory_mcp.answers import Hit, Mode, Recall
 from memory_mcp.arranging import arranged
 from memory_mcp.briefing import Asking, as_read, collect
+from memory_mcp.companions import accompanied
 from memory_mcp.config import Settings
 from memory_mcp.context import LEAST_ENTRY, fitting, room
 from memory_mcp.errors import EmbedderUnavailable, InvalidInput, NotFound
@@ -86,7 +87,7 @@ class Finder:
             ranked = await self._followed(ranked, query, where)
         ranked = await self._read(ranked, text, evidence)
         found = await self._found(ranked, _offset(query.cursor), query.limit, where)
-        hits = list(found.values())
+        hits = await accompanied(self.db, list(found.values()), where)
         if hits and all(hit.label == "weak" for hit in hits):
             notice = f"{notice} Nothing fits well: these are weak matches.".strip()
         notice = " ".join(filter(None, (window, notice)))
@@ -179,7 +180,7 @@ class Finder:
         outcome = episode.outcome if episode else None
         if ranked is None:
             return Hit(memory, outcome=outcome)
-        return Hit(memory, ranked.score, ranked.label, ranked.reasons, outcome)
+        return Hit(memory, ranked.score, ranked.label, ranked.reasons, outcome=outcome)
 
 
 def _offset(cursor: str) -> int:

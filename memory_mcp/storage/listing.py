@@ -53,6 +53,24 @@ def contents(connection: Connection, rows: Sequence[int]) -> dict[int, str]:
     )
 
 
+def neighbours(connection: Connection, ids: Sequence[str], where: Filter) -> dict[str, list[Memory]]:
+    """Read the turns just before and after each of these turns, in order, those that the filter lets through."""
+    condition, values = clause(where)
+    found = connection.execute(
+        f"""
+        select turn.id, m.row from json_each(:ids) asked join memory turn on turn.id = asked.value
+        join memory m on m.session = turn.session and m.sequence in (turn.sequence - 1, turn.sequence + 1)
+        where {condition} order by m.sequence
+        """,
+        values | {"ids": json.dumps(ids)},
+    ).fetchall()
+    memories = numbered(connection, [row for _, row in found])
+    turns: dict[str, list[Memory]] = {}
+    for memory_id, row in found:
+        turns.setdefault(memory_id, []).extend([memories[row]] if row in memories else [])
+    return turns
+
+
 def page(connection: Connection, where: Filter, limit: int, cursor: str) -> Page:
     """Read one page, newest first."""
     condition, values = clause(where)

@@ -97,6 +97,10 @@ class Store(Protocol):
         """Read memories by the row numbers that `search` gave; a damaged one is left out."""
         ...
 
+    async def neighbours(self, ids: Sequence[str], where: Filter) -> dict[str, list[Memory]]:
+        """Read the turns just before and after each of these turns, in order, those that the filter lets through."""
+        ...
+
     async def contents(self, rows: Sequence[int]) -> dict[int, str]:
         """Read only the texts of memories, by row number; unknown ones are left out."""
         ...

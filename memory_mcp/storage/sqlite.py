@@ -124,6 +124,10 @@ class SqliteStore:
         """Read memories by row numbers."""
         return await self._database.read(listing.numbered, rows)
 
+    async def neighbours(self, ids: Sequence[str], where: Filter) -> dict[str, list[Memory]]:
+        """Read the turns beside turns."""
+        return await self._database.read(listing.neighbours, ids, where)
+
     async def contents(self, rows: Sequence[int]) -> dict[int, str]:
         """Read only texts."""
         return await self._database.read(listing.contents, rows)
