@@ -1,17 +1,22 @@
-"""Turn recall on LoCoMo conversations: python benchmarks/locomo.py --data PATH [--limit N].
+"""Turn recall on LoCoMo conversations: python benchmarks/locomo.py --data PATH [--limit N] [--facts FOLDER].
 
 The conversations are CC BY-NC 4.0: they are read from a path and never shipped. One turn is one memory of kind `turn`,
-stored in its session in order; one file a conversation. Recall@k is the share of a question's evidence among the first
-k hits. Category 5 asks about the wrong person and is reported apart.
+stored in its session in order; one file a conversation. Category 5 asks about the wrong person and is reported apart.
+
+Of a question's evidence: recall@k is the share among the first k hits, all@10 whether all of it is among ten, MRR 1
+over the place of the first of it, nDCG@10 the gain of all of it discounted by place. With `--facts` (as for facts.py)
+each conversation is asked again in a store that also holds an episode of each session, both lists of facts and this
+project's own documents, and so are the facts' questions: nothing may crowd the others out.
 """
 
 import argparse
 import asyncio
 import json
+import math
 import re
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +25,7 @@ from measure import interval, percentiles, report
 
 from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
-from memory_mcp.models import Kind, NewMemory, Query
+from memory_mcp.models import Conversation, Kind, NewMemory, Query
 from memory_mcp.service import MemoryService
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
@@ -63,49 +68,109 @@ def evidence_of(question: dict[str, Any], known: Iterable[str]) -> set[str]:
 
 
 async def ask(memory: MemoryService, names: dict[str, str], questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Ask each question that has evidence; returns its category, recalls and seconds."""
+    """Ask each question that has evidence; returns its category, its measures and its seconds."""
     answers = []
-    known = set(names.values())
     for question in questions:
-        gold = evidence_of(question, known)
+        gold = evidence_of(question, names.values())
         if not gold:
             continue
         start = time.perf_counter()
         recalled = await memory.recall(Query(question["question"], limit=DEPTH, max_tokens=20_000))
         seconds = time.perf_counter() - start
-        found = [names[hit.memory.id] for hit in recalled.hits]
-        recalls = {k: len(gold & set(found[:k])) / len(gold) for k in (5, 10, 20)}
-        answers.append({"category": question["category"], "seconds": seconds, **recalls})
+        places = [names.get(hit.memory.id, "") in gold for hit in recalled.hits]
+        weak = not recalled.hits or recalled.hits[0].label == "weak"
+        strong = bool(recalled.hits) and recalled.hits[0].label == "strong"
+        answers.append(
+            {"category": question["category"], "seconds": seconds, "weak": weak, "strong": strong}
+            | measures(places, len(gold))
+        )
     return answers
 
 
-async def measure(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Store and ask every conversation."""
-    answers: list[dict[str, Any]] = []
+def measures(places: Sequence[bool], sought: int) -> dict[str, float]:
+    """Measure one answer: which of its places hold evidence, of so much."""
+    gains = [1 / math.log2(place + 2) for place in range(len(places))]
+    return {
+        **{f"recall@{k}": sum(places[:k]) / sought for k in (5, 10, 20)},
+        "MRR": 1 / (places.index(True) + 1) if True in places else 0.0,
+        "nDCG@10": sum(gain for gain, is_gold in zip(gains, places[:10], strict=False) if is_gold)
+        / sum(gains[: min(sought, 10)] or [1.0]),
+        "all@10": float(sum(places[:10]) == sought),
+    }
+
+
+async def measure(data: list[dict[str, Any]], facts: Path | None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Store and ask every conversation, alone and in company."""
+    alone: list[dict[str, Any]] = []
+    company: list[dict[str, Any]] = []
     for conversation in data:
         with tempfile.TemporaryDirectory() as folder:
             settings = Settings(db=Path(folder) / "memory.db", ttl={})
             async with open_memory(settings, door="cli") as memory:
                 names = await keep(memory, conversation["conversation"])
                 own = await ask(memory, names, conversation["qa"])
-        mean = sum(one[10] for one in own if one["category"] < 5) / max(1, sum(one["category"] < 5 for one in own))
-        print(
-            f"{conversation['sample_id']}: {len(names)} turns, {len(own)} questions, recall@10 {mean:.3f}", flush=True
+                if facts:
+                    company += await in_company(memory, names, conversation, facts)
+        usual = [one["recall@10"] for one in own if one["category"] < 5]
+        print(f"{conversation['sample_id']}: {len(names)} turns, recall@10 {sum(usual) / len(usual):.3f}", flush=True)
+        alone += own
+    return alone, company
+
+
+async def in_company(
+    memory: MemoryService, names: dict[str, str], conversation: dict[str, Any], folder: Path
+) -> list[dict[str, Any]]:
+    """Add episodes, facts and documents to the turns, and ask again, the facts too (their category is a name)."""
+    for number, _, _ in sessions(conversation["conversation"]):
+        await memory.summarize(Conversation(session_id=f"s{number}"))
+    facts, questions = read_facts(folder)
+    known = {(await memory.store(NewMemory(text))).id: number for number, text in facts}
+    answers = await ask(memory, names, [one for one in conversation["qa"] if one["category"] < 5])
+    for language, text, gold in questions:
+        recalled = await memory.recall(Query(text, limit=DEPTH, max_tokens=20_000))
+        places = [known.get(hit.memory.id) in gold for hit in recalled.hits]
+        answers.append(
+            {"category": f"facts, {language}", "seconds": 0.0, "recall@1": any(places[:1]), **measures(places, 1)}
         )
-        answers += own
     return answers
+
+
+def read_facts(folder: Path) -> tuple[list[tuple[int, str]], list[tuple[str, str, list[int]]]]:
+    """Read both lists; a fact stands in both languages under one number, and either version answers."""
+    facts: list[tuple[int, str]] = []
+    questions: list[tuple[str, str, list[int]]] = []
+    for path in sorted(folder.glob("*_facts.jsonl")):
+        for line in map(json.loads, path.read_text().splitlines()):
+            if line["type"] == "fact":
+                facts.append((line["id"], line["text"]))
+            else:
+                questions.append((line["lang"], line["text"], line["gold"]))
+    return facts, questions
 
 
 def row(name: str, answers: list[dict[str, Any]]) -> dict[str, Any]:
     """One line of the table."""
-    low, high = interval([one[10] for one in answers])
-    means = {f"recall@{k}": sum(one[k] for one in answers) / len(answers) for k in (5, 10, 20)}
-    return {
-        "questions": name,
-        **means,
-        "recall@10 95 %": f"{low:.3f}-{high:.3f}",
-        **percentiles([one["seconds"] for one in answers]),
+    low, high = interval([one["recall@10"] for one in answers])
+    names = ("recall@5", "recall@10", "recall@20", "MRR", "nDCG@10", "all@10")
+    means = {each: sum(one[each] for one in answers) / len(answers) for each in names}
+    labels = {
+        f"first is {label}": sum(one[label] for one in answers) / len(answers)
+        for label in ("strong", "weak")
+        if label in answers[0]
     }
+    times = percentiles([one["seconds"] for one in answers])
+    return {"questions": name, **means, "recall@10 95 %": f"{low:.3f}-{high:.3f}", **labels, **times}
+
+
+def company_rows(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines about turns and facts that share a store."""
+    turns = [one for one in answers if isinstance(one["category"], int)]
+    rows = [row("1-4, in company", turns)]
+    for name in sorted({one["category"] for one in answers} - {1, 2, 3, 4}, key=str):
+        own = [one for one in answers if one["category"] == name]
+        measured = {key: sum(one[key] for one in own) / len(own) for key in ("recall@1", "recall@5", "MRR")}
+        rows.append({"questions": f"{name}, in company", **measured, "n": len(own)})
+    return rows
 
 
 def main() -> None:
@@ -113,15 +178,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", required=True, type=Path, help="a JSON file in LoCoMo's format")
     parser.add_argument("--limit", type=int, help="only the first N conversations")
+    parser.add_argument("--facts", type=Path, help="folder with en_facts.jsonl and ja_facts.jsonl, to ask in company")
     arguments = parser.parse_args()
-    answers = asyncio.run(measure(json.loads(arguments.data.read_text())[: arguments.limit]))
+    data = json.loads(arguments.data.read_text())[: arguments.limit]
+    answers, company = asyncio.run(measure(data, arguments.facts))
     rows = [row("categories 1-4", [one for one in answers if one["category"] < 5])]
     rows += [
         row(f"{number} {name}", own)
         for number, name in CATEGORIES.items()
         if (own := [one for one in answers if one["category"] == number])
     ]
-    report("locomo", rows)
+    report("locomo", rows + (company_rows(company) if company else []))
 
 
 if __name__ == "__main__":
