@@ -49,9 +49,13 @@ async def open_memory(
     `reads_only`. Raises `StoreUnavailable` and its kinds.
     """
     serves, glances = door in {"mcp", "web"}, reads_only or door == "hook"
+    named = "none" if glances else settings.model
+    given = load_embedder(named)  # a name that cannot be is refused before anything is made
     store = await open_store(settings.db, key=settings.encryption_key(), now=now, reads_only=glances)
-    embeddings = Embeddings(load_embedder("none" if glances else settings.model))
-    meaning = Meaning(store, embeddings, patient=not serves)
+    chosen = await store.chosen_model()
+    embeddings = Embeddings(given if named else load_embedder(chosen.name))
+    find = None if named else load_embedder
+    meaning = Meaning(store, embeddings, patient=not serves, chosen=chosen, find=find)
     summarizer = _summarizer(settings, store, partial(embeddings.embed, wait=not serves), now)
     memory = MemoryService(
         store,
@@ -73,14 +77,18 @@ async def open_memory(
         for task in upkeep:
             task.cancel()
         await asyncio.gather(*upkeep, return_exceptions=True)
-        try:
-            if not glances:
-                await memory.flush()
-        except MemoryMcpError as error:  # a recall that was answered is not undone because it could not be counted
-            log.warning("Recalls were not counted: %s", error)
-        finally:
-            await embeddings.close()
-            await store.close()
+        await _close(memory, counts=not glances)
+
+
+async def _close(memory: MemoryService, *, counts: bool) -> None:
+    try:
+        if counts:
+            await memory.flush()
+    except MemoryMcpError as error:  # a recall that was answered is not undone because it could not be counted
+        log.warning("Recalls were not counted: %s", error)
+    finally:
+        await memory.embeddings.close()
+        await memory.db.close()
 
 
 def _summarizer(
