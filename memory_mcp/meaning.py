@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import anyio
 import numpy as np
 
-from memory_mcp.embedding import Embedded, Embedder, Embeddings
+from memory_mcp.embedding import DEFAULT, Embedded, Embedder, Embeddings
 from memory_mcp.embedding.passages import passages
 from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.models import Memory, ModelIdentity
@@ -119,11 +119,11 @@ class Meaning:
         """Turn to the model that the file has by now; says whether it is another one than before."""
         if self._find is None:
             return False
-        chosen = await self._store.chosen_model()
-        if chosen == self._chosen:
+        before, self._chosen = self._chosen, await self._store.chosen_model()
+        names = {before.name or DEFAULT, self._chosen.name or DEFAULT}
+        if self._chosen == before or (len(names) == 1 and self._embeddings.identity is None):
             return False
-        self._chosen = chosen
-        self._embeddings.exchange(self._find(chosen.name))
+        self._embeddings.exchange(self._find(self._chosen.name))
         return True
 
     async def _refusal(self, identity: ModelIdentity) -> EmbedderUnavailable:

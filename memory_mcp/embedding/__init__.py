@@ -10,7 +10,9 @@ from memory_mcp.embedding.universal import IDENTITY, load_universal
 from memory_mcp.errors import EmbedderUnavailable, InvalidInput
 from memory_mcp.models import ModelIdentity
 
-__all__ = ["Embedded", "Embedder", "Embeddings", "is_as_loaded", "load_embedder"]
+__all__ = ["DEFAULT", "Embedded", "Embedder", "Embeddings", "is_as_loaded", "load_embedder"]
+
+DEFAULT = IDENTITY.name
 
 
 def load_embedder(name: str) -> Callable[[], Embedder] | None:
@@ -21,7 +23,7 @@ def load_embedder(name: str) -> Callable[[], Embedder] | None:
     """
     if name == "none":
         return None
-    if name in ("", "universal"):
+    if name in ("", DEFAULT):
         return load_universal
     if name == "english":
         raise InvalidInput(

@@ -33,7 +33,9 @@ HOP = 32
 
 State = Literal["off", "idle", "loading", "ready", "failed", "released"]
 
-OFF = "No embedding model is in use (`none`); search goes by words only."
+OFF = (
+    "No embedding model is in use (MEMORY_MCP_MODEL=none, or `memory-mcp models use none`); search goes by words only."
+)
 EXCHANGED = "The embedding model was exchanged for another one meanwhile; search goes by words only for the moment."
 LOADING = "The embedding model is still loading; search goes by words only for the moment."
 
@@ -132,6 +134,7 @@ class Embeddings:
         """Turn to another model, and begin to load it; calls under way are finished with the one they began with."""
         with self._lock:
             self._load, self._model, self._identity = load, None, None
+        gc.collect()  # as in `release_if_idle`
         self.start()
 
     def release_if_idle(self) -> bool:

@@ -122,6 +122,7 @@ def load_sentence_transformer(name: str) -> SentenceTransformersEmbedder:
     Raises `EmbedderUnavailable` saying what to install or to set. Never downloads.
     """
     library = _library()
+    import_module("transformers.utils.logging").disable_progress_bar()  # it would stand in a server's log
     folder = _locate(name)
     try:
         model = cast(

@@ -166,7 +166,7 @@ class SqliteStore:
 
         def gather(connection: driver.Connection) -> Evidence:
             """Gather in the same state of the file in which the vectors were found to be of its model."""
-            if probe.model and not vectors.is_active(connection, probe.model):
+            if probe.model and vectors.refuses(connection, probe.model):
                 raise EmbedderUnavailable(EXCHANGED)
             return search.gather(connection, stemmer, probe)
 
