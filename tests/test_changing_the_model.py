@@ -13,7 +13,7 @@ import pytest
 from memory_mcp.answers import Forgotten
 from memory_mcp.changing import BATCH
 from memory_mcp.config import Settings
-from memory_mcp.errors import Conflict, EmbedderUnavailable, StoreFull
+from memory_mcp.errors import Conflict, EmbedderUnavailable, StoreFull, StoreReadOnly
 from memory_mcp.models import Filter, Memory, NewMemory, Query, Selection, new_id
 from memory_mcp.storage.changing import ACTIVE
 from memory_mcp.storage.values import Draft, Probe, Rewriting
@@ -414,6 +414,14 @@ async def test_a_disk_that_is_full_in_the_middle_leaves_the_old_model_and_goes_o
         assert (await memory.check()).problems == ()
         await pages(100_000)
         assert (await memory.use_model(nothing)).status == "changed"
+    await require_whole(filled, clock)
+
+
+async def test_a_file_that_cannot_be_written_stays_as_it_is(filled: Settings, clock: Clock, new: str):
+    async with memory_with(filled, find(new), clock) as memory:
+        await memory.db._database.maintain(lambda at: at.execute("pragma query_only = on"))
+        with pytest.raises(StoreReadOnly, match="Nothing was saved"):
+            await memory.use_model(nothing)
     await require_whole(filled, clock)
 
 

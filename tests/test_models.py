@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -292,18 +291,6 @@ def test_a_file_of_a_later_version_is_left_alone(shell: Shell):
         ran = models(shell, *words)
         assert ran.code == 1
         assert "newer version" in ran.err or "later version" in ran.err
-
-
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="everything may be written by an administrator")
-def test_a_file_that_cannot_be_written_is_read_and_not_changed(shell: Shell):
-    shell.store(COFFEE, model="universal")
-    shell.file.chmod(0o400)
-    shell.file.parent.chmod(0o500)
-    try:
-        assert models(shell, "status").code == 0
-        assert models(shell, "use", "none").code == 1
-    finally:
-        shell.file.parent.chmod(0o700)
 
 
 @pytest.mark.parametrize("words", [["use"], ["list", "universal"], ["status", "universal"], ["exchange"]])

