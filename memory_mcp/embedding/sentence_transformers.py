@@ -50,10 +50,9 @@ _PREFIXES = (
 
 From the cards of intfloat/e5-* and multilingual-e5-*, BAAI/bge-*-en and -zh (v1.5 too; bge-m3 wants nothing),
 mixedbread-ai/mxbai-embed-*, Snowflake/snowflake-arctic-embed-* (v2.0 shorter), nomic-ai/nomic-embed-text-* (v1, v1.5,
-v2-moe), cl-nagoya/ruri-* (v1 and v2 alike, v3 by task), google/embeddinggemma-300m and Qwen/Qwen3-Embedding-*; the last
-four, and the newer of the others, also say so in their own files, which count first. thenlper/gte-* and
-jinaai/jina-embeddings-v2-* want nothing; jina-embeddings-v3 and -v4, and nomic's, bring code of their own, which is
-not run: they do not load.
+v2-moe), cl-nagoya/ruri-* (v1 and v2 alike, v3 by task), google/embeddinggemma-300m and Qwen/Qwen3-Embedding-*. Newer
+ones also say so in their own files, which count first. thenlper/gte-* and jinaai/jina-embeddings-v2-* want nothing.
+Code that a model brings is never run: one that the library does not know by itself does not load.
 """
 
 
