@@ -28,9 +28,6 @@ LEASE, NAME = timedelta(minutes=1), "model"
 BATCH = 64
 """Memories that are embedded and written at a time: what a kill loses, and how often it is told how far it is."""
 
-SWEPT = 5_000
-"""Vectors that are deleted in one transaction, so that others who write wait only for a moment."""
-
 Told = Callable[[int, int], object]
 """Hears how many memories are done, of how many."""
 
@@ -78,31 +75,35 @@ class Changing:
         return ChangedModel(model.loads_by, "changed", embedded, refused)
 
     async def _embed_all(self, model: ModelIdentity, told: Told) -> tuple[int, int]:
-        change = (await self._db.model_state(now=self._now())).change
+        change = await self._db.model_change(now=self._now())
         done, of = (change.done, change.memories) if change else (0, 0)
         after = embedded = refused = 0
+        is_checked = False
         while True:
             told(done + embedded, max(of, done + embedded))
             await self._hold()
             memories, last = await self._db.left_to_change(after, BATCH)
             if last == after:
-                if await self._switched(model, after):
+                is_checked = is_checked or await self._require_files(model)
+                if await self._db.switch_model(model, after):
                     return embedded, refused
-                continue
+                continue  # somebody stored something meanwhile
             made = await self._embedded(memories)
             if memories and not made and (len(memories) == BATCH or not done + embedded):
                 raise EmbedderUnavailable(f"{model.name} embeds none of {len(memories)} memories. {_unchanged(model)}")
             embedded += await self._db.put_changed(made, model)
             refused, after = refused + len(memories) - len(made), last
 
-    async def _switched(self, model: ModelIdentity, through: int) -> bool:
-        """Answer by the new vectors, if none is missing: what others stored meanwhile is embedded first."""
+    async def _require_files(self, model: ModelIdentity) -> bool:
+        """Make sure that servers will load the model by which all was embedded."""
         if not await to_thread.run_sync(is_as_loaded, model):
             raise EmbedderUnavailable(f"The files of {model.name} were exchanged meanwhile. {_unchanged(model)}")
-        return await self._db.switch_model(model, through)
+        return True
 
     async def _embedded(self, memories: list[Memory]) -> list[tuple[Memory, Vectors]]:
         """Embed what can be: a text that the model refuses must not hold up the others."""
+        if not memories:
+            return []
         try:
             vectors, _ = await by_sentences(self._embeddings, memories)
         except EmbedderUnavailable:
@@ -113,7 +114,7 @@ class Changing:
         return list(zip(memories, vectors, strict=True))
 
     async def _sweep(self) -> None:
-        while await self._db.sweep_vectors(SWEPT):
+        while await self._db.sweep_vectors():
             pass
 
     @asynccontextmanager
@@ -131,8 +132,8 @@ class Changing:
         holder = await self._db.model_holder(now=now)
         who = f"{holder.owner}, at least until {_clock(holder.until)}" if holder else "another process"
         raise Conflict(
-            f"The model of this file is being changed by {who}. This command changed nothing; if that process was"
-            " killed, ask again after that."
+            f"The model of this file is being changed by {who}. Nothing was changed by this command; if that process"
+            " was killed, ask again after that."
         )
 
 

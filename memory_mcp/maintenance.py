@@ -34,9 +34,6 @@ MOST_AUDIT, KEPT_AUDIT = 20_000, 10_000
 SLOWLY = timedelta(hours=1)
 """How often a process looks for what cannot become due within minutes: it takes a look at every memory."""
 
-SWEPT = 5_000
-"""Vectors of a model that was left, deleted in one transaction: a twentieth of a second."""
-
 EVERYTHING = 1_000_000
 """Memories that one look names at most: more than a file holds."""
 
@@ -99,7 +96,7 @@ class Maintenance:
     async def tick(self) -> None:
         """Do a little of what is due, in the background: at most a batch of each."""
         self._embeddings.release_if_idle()
-        await self._db.sweep_vectors(SWEPT)
+        await self._db.sweep_vectors()
         now = self._now()
         looks = self._looked_at is None or now - self._looked_at >= SLOWLY
         expired = await self._db.expired(now, BATCH)

@@ -11,14 +11,12 @@ from memory_mcp.embedding.passages import passages
 from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.models import Memory, ModelIdentity
 from memory_mcp.storage.protocol import Store
-from memory_mcp.storage.values import ChosenModel, Vectors
+from memory_mcp.storage.values import NO_MODEL, ChosenModel, Vectors
 
 Find = Callable[[str], Callable[[], Embedder] | None]
 """Says by a name how a model is loaded; None for none."""
 
 UNDECIDED = ChosenModel("", 0)
-
-NONE = "none"
 
 CHANGED = "The file's model was changed; the new one is loading, and search goes by words only for the moment."
 
@@ -129,7 +127,7 @@ class Meaning:
     async def _refusal(self, identity: ModelIdentity) -> EmbedderUnavailable:
         """Word why a model is of no use to the file."""
         chosen = await self._store.chosen_model()
-        if chosen.name == NONE:
+        if chosen.name == NO_MODEL:
             return EmbedderUnavailable(
                 "The file is kept without vectors: search is by keyword only. `memory-mcp models use"
                 f" {identity.loads_by}` gives it some."

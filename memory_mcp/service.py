@@ -315,7 +315,7 @@ class MemoryService:
     async def problems(self) -> list[str]:
         """Every degraded state, one sentence each; empty is health."""
         stats = await self.db.stats()
-        change = (await self.model_state()).change
+        change = await self.db.model_change(now=self.now())
         degraded = (self.db.vector_problem, self.embeddings.problem, _waiting(stats.awaiting_vectors), _rests(change))
         return [one for one in (*degraded, *await self.db.warnings()) if one]
 

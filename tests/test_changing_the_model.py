@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from memory_mcp.changing import BATCH
 from memory_mcp.config import Settings
 from memory_mcp.errors import Conflict, EmbedderUnavailable, StoreFull, StoreReadOnly
 from memory_mcp.models import Filter, Memory, NewMemory, Query, Selection, new_id
+from memory_mcp.storage import driver
 from memory_mcp.storage.changing import ACTIVE
 from memory_mcp.storage.values import Draft, Probe, Rewriting
 from tests.conftest import Clock
@@ -340,6 +342,16 @@ async def test_a_text_that_the_new_model_cannot_read_holds_up_nothing_and_is_cou
         assert (changed.status, changed.embedded, changed.refused) == ("changed", len(TEXTS) - 1, 1)
         assert (await memory.stats()).awaiting_vectors == 1
         assert (await memory.check()).problems == ()
+
+
+async def test_a_damaged_memory_holds_up_nothing(settings: Settings, clock: Clock, old: str, new: str):
+    await filled_with(settings, clock, old, [FERRY])
+    with closing(driver.connect(settings.db)) as connection:
+        connection.execute("update memory set created_at = 1000000000000000000")
+    assert await come_to(settings, new, clock) == "changed"
+    async with memory_with(settings, find(new), clock) as memory:
+        state = await memory.model_state()
+        assert (state.name, state.memories, state.embedded) == (new, 1, 0)
 
 
 # ---- what goes wrong -------------------------------------------------------------------------------------------------

@@ -13,10 +13,13 @@ from memory_mcp.storage import vectors
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.records import select_memories
-from memory_mcp.storage.values import Change, Holder, ModelState, Vectors
+from memory_mcp.storage.values import NO_MODEL, Change, Holder, ModelState, Vectors
 
 LEASE = "model"
 """The name of the lease under which one process at a time changes the model."""
+
+SWEPT = 5_000
+"""Stray vectors that are deleted in one transaction: others who write wait a tenth of a second at most."""
 
 ACTIVE = "(select cast(value as integer) from setting where name = 'active_model')"
 NEXT = "(select cast(value as integer) from setting where name = 'next_model')"
@@ -99,11 +102,11 @@ def switch(connection: Connection, identity: ModelIdentity, through: int) -> boo
 
 def drop(connection: Connection) -> bool:
     """Keep the file without vectors from now on; False if it is kept so already."""
-    if vectors.chosen(connection).name == vectors.NONE:
+    if vectors.chosen(connection).name == NO_MODEL:
         return False
     _give_up(connection)
     connection.execute("update memory set embedded_by = null where embedded_by is not null")
-    _set(connection, {"model": vectors.NONE, "stray_vectors": "1"})
+    _set(connection, {"model": NO_MODEL, "stray_vectors": "1"})
     _unset(connection, "active_model")
     return True
 
@@ -113,18 +116,18 @@ def are_strays(connection: Connection) -> bool:
     return connection.execute("select exists (select 1 from setting where name = 'stray_vectors')").fetchone()[0]
 
 
-def sweep(connection: Connection, limit: int) -> bool:
+def sweep(connection: Connection) -> bool:
     """Delete some of the stray vectors; says whether there may be more."""
     gone = connection.execute(
         f"""
         delete from vec_bits where sentence in (
             select sentence from vec_bits where model is not {ACTIVE} and model is not {NEXT} limit :limit)
         """,
-        {"limit": limit},
+        {"limit": SWEPT},
     )
-    if gone.rowcount < limit:
+    if gone.rowcount < SWEPT:
         _unset(connection, "stray_vectors")
-    return gone.rowcount == limit
+    return gone.rowcount == SWEPT
 
 
 def state(connection: Connection, now: int) -> ModelState:
@@ -138,7 +141,7 @@ def state(connection: Connection, now: int) -> ModelState:
         memories=memories,
         embedded=embedded,
         sentences=sentences,
-        change=_change(connection, memories, now),
+        change=change(connection, now),
     )
 
 
@@ -150,10 +153,12 @@ def holder(connection: Connection, now: int) -> Holder | None:
     return Holder(*found) if found else None
 
 
-def _change(connection: Connection, memories: int, now: int) -> Change | None:
+def change(connection: Connection, now: int) -> Change | None:
+    """Read to which model the file is to come, how far that is, and who is at it."""
     names = connection.execute("select value from setting where name = 'next_name'").fetchone()
     if names is None:
         return None
+    memories = connection.execute("select count(*) from memory").fetchone()[0]
     done = connection.execute(EMBEDDED.format(model=NEXT)).fetchone()[0]
     return Change(names[0], _dimension(connection, NEXT), done, memories, holder(connection, now))
 

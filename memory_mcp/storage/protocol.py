@@ -14,6 +14,7 @@ from memory_mcp.storage.values import (
     Block,
     Captured,
     CaptureResult,
+    Change,
     Check,
     ChosenModel,
     Draft,
@@ -296,6 +297,10 @@ class Store(Protocol):
         """Which model the file has, what it embedded, and the change to another one, if one is under way."""
         ...
 
+    async def model_change(self, *, now: datetime) -> Change | None:
+        """The change to another model that is under way, or rests; None where there is none."""
+        ...
+
     async def model_holder(self, *, now: datetime) -> Holder | None:
         """Who holds the lease `model`, under which one process at a time changes the model."""
         ...
@@ -329,8 +334,8 @@ class Store(Protocol):
         """Keep the file without vectors from now on; False if it was."""
         ...
 
-    async def sweep_vectors(self, limit: int) -> bool:
-        """Delete so many of the vectors that a change left; whether there may be more."""
+    async def sweep_vectors(self) -> bool:
+        """Delete some of the vectors that a change left; whether there may be more."""
         ...
 
     async def count_access(self, ids: Sequence[str], *, now: datetime) -> None:

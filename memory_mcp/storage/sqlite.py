@@ -43,6 +43,7 @@ from memory_mcp.storage.values import (
     Block,
     Captured,
     CaptureResult,
+    Change,
     Check,
     ChosenModel,
     Draft,
@@ -333,6 +334,10 @@ class SqliteStore:
         """Count what the file's model embedded."""
         return await self._database.read(changing.state, to_ms(now))
 
+    async def model_change(self, *, now: datetime) -> Change | None:
+        """Say to which model the file is to come."""
+        return await self._database.read(changing.change, to_ms(now))
+
     async def model_holder(self, *, now: datetime) -> Holder | None:
         """Say who changes the model just now."""
         return await self._database.read(changing.holder, to_ms(now))
@@ -357,9 +362,9 @@ class SqliteStore:
         """Keep the file without vectors."""
         return await self._database.write(changing.drop)
 
-    async def sweep_vectors(self, limit: int) -> bool:
+    async def sweep_vectors(self) -> bool:
         """Delete vectors that nobody needs any more."""
-        return await self._database.read(changing.are_strays) and await self._database.write(changing.sweep, limit)
+        return await self._database.read(changing.are_strays) and await self._database.write(changing.sweep)
 
     async def count_access(self, ids: Sequence[str], *, now: datetime) -> None:
         """Count recalls."""

@@ -12,8 +12,7 @@ from memory_mcp.storage.pending import PENDING
 from memory_mcp.storage.place import parts
 from memory_mcp.storage.records import from_ms_or_none
 from memory_mcp.storage.schema import version
-from memory_mcp.storage.values import Check
-from memory_mcp.storage.vectors import NONE
+from memory_mcp.storage.values import NO_MODEL, Check
 
 PROBLEMS = (
     (
@@ -108,7 +107,7 @@ def stats(connection: Connection, path: Path) -> Stats:
         f"""
         select count(*) as memories, min(created_at) as oldest, max(created_at) as newest,
                count(*) filter (where embedded_by is null and not exists (
-                   select 1 from setting where name = 'model' and value = '{NONE}')) as awaiting,
+                   select 1 from setting where name = 'model' and value = '{NO_MODEL}')) as awaiting,
                (select count(*) from vec_bits where model = {ACTIVE}) as sentences,
                (select count(*) from ({PENDING})) as pending,
                (select name from embedding_model

@@ -29,6 +29,10 @@ class Coordinates:
     role: str
 
 
+NO_MODEL = "none"
+"""What stands in the place of a model's name where a file is kept without vectors."""
+
+
 @dataclass(frozen=True)
 class ChosenModel:
     """Which model a file has: the name or folder by which it is loaded, 'none' for no vectors, '' before the first.

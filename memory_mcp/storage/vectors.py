@@ -8,13 +8,10 @@ from memory_mcp.models import Memory, ModelIdentity
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import KINDS, STATES, TRUSTS
 from memory_mcp.storage.records import select_memories
-from memory_mcp.storage.values import ChosenModel, Vectors
+from memory_mcp.storage.values import NO_MODEL, ChosenModel, Vectors
 
 SAME = "(name, checksum, dimension, prefix) = (:name, :checksum, :dimension, :prefix)"
 """The condition that a row is of a model."""
-
-NONE = "none"
-"""What stands in the place of a model's name where a file is kept without vectors."""
 
 
 def put(connection: Connection, row: int, vectors: Vectors | None, made_by: ModelIdentity | None) -> bool:
@@ -89,7 +86,7 @@ def is_active(connection: Connection, identity: ModelIdentity) -> bool:
 
 def refuses(connection: Connection, identity: ModelIdentity) -> bool:
     """Whether the file is searched by vectors that this model did not make, or by none at all."""
-    return not is_active(connection, identity) and (chosen(connection).name == NONE or _any_vectors(connection))
+    return not is_active(connection, identity) and (chosen(connection).name == NO_MODEL or _any_vectors(connection))
 
 
 def chosen(connection: Connection) -> ChosenModel:
