@@ -147,6 +147,8 @@ async def test_an_interrupted_change_is_told_goes_on_and_embeds_nothing_twice(fi
         assert change
         assert (change.name, change.dimension, change.done, change.holder) == (new, 512, 2 * BATCH, None)
         assert any(f"models use {new}` goes on with it" in one for one in await memory.problems())
+        compared = await memory.db.sentences(Filter(), len(TEXTS), 10_000)
+        assert compared.vectors.shape == ((await memory.stats()).sentences, 256)
     seen: list[int] = []
     assert await come_to(filled, new, clock, lambda done, _: seen.append(done)) == "changed"
     assert seen[0] == 2 * BATCH
