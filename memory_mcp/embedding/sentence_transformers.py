@@ -37,7 +37,7 @@ _PREFIXES = (
     (r"(^|[/-])e5-(small|base|large)(?!.*instruct)", "query: ", "passage: "),
     (r"bge-(small|base|large)-en", _SEARCH_PASSAGES, ""),
     (r"bge-(small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：", ""),
-    (r"mxbai-embed-(large|xsmall)", _SEARCH_PASSAGES, ""),
+    (r"mxbai-embed-large", _SEARCH_PASSAGES, ""),
     (r"snowflake-arctic-embed-(xs|s|m|l)(-long|-v1\.5)?$", _SEARCH_PASSAGES, ""),
     (r"snowflake-arctic-embed-[ml]-v2", "query: ", ""),
     (r"nomic-embed-text", "search_query: ", "search_document: "),
@@ -49,12 +49,12 @@ _PREFIXES = (
 """(name, before questions, before texts) for families whose model cards ask for it.
 
 From the cards of intfloat/e5-* and multilingual-e5-*, BAAI/bge-*-en and -zh (v1.5 too; bge-m3 wants nothing),
-mixedbread-ai/mxbai-embed-*, Snowflake/snowflake-arctic-embed-* (v2.0 shorter), nomic-ai/nomic-embed-text-* (v1, v1.5,
-v2-moe), cl-nagoya/ruri-* (v1 and v2 alike, v3 by task), google/embeddinggemma-300m and Qwen/Qwen3-Embedding-*. Newer
-ones also say so in their own files, which count first. thenlper/gte-* and jinaai/jina-embeddings-v2-* want nothing.
+mixedbread-ai/mxbai-embed-large-v1, Snowflake/snowflake-arctic-embed-* (v2.0 shorter), nomic-ai/nomic-embed-text-*
+(v1, v1.5, v2-moe), cl-nagoya/ruri-* (v1 and v2 alike, v3 by task), google/embeddinggemma-300m and
+Qwen/Qwen3-Embedding-*. Newer ones also say so in their own files, which count first. thenlper/gte-* and
+jinaai/jina-embeddings-v2-* want nothing.
 Code that a model brings is never run: one that the library does not know by itself does not load.
 """
-
 
 WITHOUT_LIBRARY = (
     "This model needs an extra: pip install 'sqlite-memory-mcp[sentence-transformers]' (with torch, about 3 GB on"
