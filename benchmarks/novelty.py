@@ -1,9 +1,10 @@
 """What is said when something similar is stored: python benchmarks/novelty.py --data FILE.
 
 The file holds lines of {"lang", "kind", "a", "b"}: b repeats a in other words (duplicate), or differs from it in
-something that matters. Each pair has a file of its own; b is stored after a, and a after b. `duplicate` is the share that
-was taken for the same memory, which is right for identical text alone; `similar` the share where the other was offered
-as a near match; `hinted` the share of those where what differs was named.
+something that matters. Each pair has a namespace of its own; b is stored after a, and a after b. `duplicate` counts
+what was taken for the same memory, which is right for identical text alone (case, width, blanks and marks at the edge
+aside); `similar` is the share where the other was offered as a near match; `hinted` the share of those where what
+differs was named.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
 For each conversation the weights are fitted on the others and scored on it: what one may expect of a conversation that
 nobody has seen. The fit starts from the weights in use and changes one at a time by a factor where recall@10 of turns
-rises by half a point: less is noise on so many questions. It also tells what recall is without each part. Data as for `locomo.py`; evidence is gathered once, by the
-service's own search.
+rises by half a point: less is noise on so many questions. It also tells what recall is without each part. Data as for
+`locomo.py`; evidence is gathered once, by the service's own search.
 """
 
 import argparse
@@ -68,7 +68,7 @@ async def gathered(conversation: dict[str, Any]) -> tuple[list[Asked], float]:
                 if not gold or question["category"] == 5:
                     continue
                 text = question["question"]
-                vectors = await memory.meaning.of_question([text])
+                vectors = (await memory.meaning.of_question([text])).vectors
                 found = await memory.db.search(Probe(vectors, query_terms(text), Filter()))
                 turns = await memory.db.rows(found.rows.tolist())
                 rows = frozenset(row for row, turn in turns.items() if names[turn.id] in gold)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from memory_mcp import dates, maintenance
 from memory_mcp.budget import DailyBudget
 from memory_mcp.config import Settings
-from memory_mcp.embedding import Embeddings, load_embedder
-from memory_mcp.errors import MemoryMcpError
+from memory_mcp.embedding import Embedder, Embeddings, load_embedder
+from memory_mcp.errors import EmbedderUnavailable, InvalidInput, MemoryMcpError
 from memory_mcp.finding import Accesses, Finder
 from memory_mcp.maintenance import Maintenance
 from memory_mcp.meaning import Meaning
@@ -49,9 +49,13 @@ async def open_memory(
     `reads_only`. Raises `StoreUnavailable` and its kinds.
     """
     serves, glances = door in {"mcp", "web"}, reads_only or door == "hook"
+    named = "none" if glances else settings.model
+    given = load_embedder(named)  # a name that cannot be is refused before anything is made
     store = await open_store(settings.db, key=settings.encryption_key(), now=now, reads_only=glances)
-    embeddings = Embeddings(load_embedder("none" if glances else settings.model))
-    meaning = Meaning(store, embeddings, patient=not serves)
+    chosen = await store.chosen_model()
+    embeddings = Embeddings(given if named else _of_file(chosen.name))
+    find = None if named else _of_file
+    meaning = Meaning(store, embeddings, patient=not serves, chosen=chosen, find=find)
     summarizer = _summarizer(settings, store, partial(embeddings.embed, wait=not serves), now)
     memory = MemoryService(
         store,
@@ -73,14 +77,31 @@ async def open_memory(
         for task in upkeep:
             task.cancel()
         await asyncio.gather(*upkeep, return_exceptions=True)
-        try:
-            if not glances:
-                await memory.flush()
-        except MemoryMcpError as error:  # a recall that was answered is not undone because it could not be counted
-            log.warning("Recalls were not counted: %s", error)
-        finally:
-            await embeddings.close()
-            await store.close()
+        await _close(memory, counts=not glances)
+
+
+async def _close(memory: MemoryService, *, counts: bool) -> None:
+    try:
+        if counts:
+            await memory.flush()
+    except MemoryMcpError as error:  # a recall that was answered is not undone because it could not be counted
+        log.warning("Recalls were not counted: %s", error)
+    finally:
+        await memory.embeddings.close()
+        await memory.db.close()
+
+
+def _of_file(name: str) -> Callable[[], Embedder] | None:
+    """Say how a file's model is loaded; one that this version does not know fails there, and the file can be opened."""
+    try:
+        return load_embedder(name)
+    except InvalidInput as error:
+        problem = EmbedderUnavailable(str(error))
+
+        def refuse() -> Embedder:
+            raise problem
+
+        return refuse
 
 
 def _summarizer(

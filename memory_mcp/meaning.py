@@ -1,17 +1,24 @@
 """Vectors that fit the file: the loaded model and the file's own model, held together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 import anyio
 import numpy as np
 
-from memory_mcp.embedding import Embeddings
+from memory_mcp.embedding import DEFAULT, Embedded, Embedder, Embeddings
 from memory_mcp.embedding.passages import passages
 from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.models import Memory, ModelIdentity
 from memory_mcp.storage.protocol import Store
-from memory_mcp.storage.values import Vectors
+from memory_mcp.storage.values import NO_MODEL, ChosenModel, Vectors
+
+Find = Callable[[str], Callable[[], Embedder] | None]
+"""Says by a name how a model is loaded; None for none."""
+
+UNDECIDED = ChosenModel("", 0)
+
+CHANGED = "The file's model was changed; the new one is loading, and search goes by words only for the moment."
 
 FIRST_LOAD_PATIENCE = timedelta(seconds=1.5)
 """A host's first question comes within a second or two of the handshake, and the model takes about one: a short wait
@@ -22,18 +29,25 @@ class Meaning:
     """Turns questions and memories into vectors, or says why it cannot.
 
     `patient` waits for the first load of the model however long it takes: right for a shell command. A server waits
-    for it only with a question, and not long.
+    for it only with a question, and not long. With `find`, which says how a model is loaded, the model is the one that
+    the file had when it was opened (`chosen`), and is exchanged when the file comes to another; else it is the one that
+    somebody set.
     """
 
-    def __init__(self, store: Store, embeddings: Embeddings, *, patient: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embeddings: Embeddings,
+        *,
+        patient: bool,
+        chosen: ChosenModel = UNDECIDED,
+        find: Find | None = None,
+    ) -> None:
         self._store = store
         self._embeddings = embeddings
         self._patient = patient
-
-    @property
-    def identity(self) -> ModelIdentity | None:
-        """Which model makes the vectors; None until it was loaded once."""
-        return self._embeddings.identity
+        self._chosen = chosen
+        self._find = find
 
     @property
     def ceiling(self) -> float:
@@ -41,19 +55,22 @@ class Meaning:
         identity = self._embeddings.identity
         return identity.ceiling if identity else 1.0
 
-    async def of_question(self, texts: Sequence[str]) -> Vectors:
+    async def of_question(self, texts: Sequence[str]) -> Embedded:
         """Embed a question's texts. Raises `EmbedderUnavailable` with a sentence fit for a notice.
 
         Reads only: a recall must neither write nor wait for whoever does.
         """
-        if not self._patient:
-            with anyio.move_on_after(FIRST_LOAD_PATIENCE.total_seconds()):
-                await self._embeddings.ready()
-        vectors = await self._embeddings.embed(texts, query=True, wait=self._patient)
-        identity = self._embeddings.identity
-        if identity and await self._store.has_vectors_of_another(identity):
-            raise _refused(identity)
-        return vectors
+        try:
+            asked = await self._asked(texts)
+        except EmbedderUnavailable:
+            if await self._follow():
+                return await self._asked(texts)
+            raise
+        if not await self._store.refuses_model(asked.model):
+            return asked
+        if await self._follow():
+            return await self._asked(texts)
+        raise await self._refusal(asked.model)
 
     async def is_ready(self, now: datetime) -> bool:
         """Wait for the model, and say whether it makes vectors that this file can keep."""
@@ -65,33 +82,69 @@ class Meaning:
 
     async def of_memories(
         self, memories: Sequence[Memory], *, now: datetime, wait: bool | None = None
-    ) -> list[Vectors]:
-        """Embed memories sentence by sentence. Raises `EmbedderUnavailable`."""
+    ) -> tuple[list[Vectors], ModelIdentity]:
+        """Embed memories sentence by sentence, and say which model did. Raises `EmbedderUnavailable`."""
         await self._accept(now)
-        texts = [passages(memory) for memory in memories]
-        flat = [text for own in texts for text in own]
-        vectors = await self._embeddings.embed(flat, wait=self._patient if wait is None else wait)
+        made, model = await by_sentences(self._embeddings, memories, wait=self._patient if wait is None else wait)
         await self._accept(now)
-        ends = np.cumsum([len(own) for own in texts])
-        return np.split(vectors, ends[:-1])
+        return made, model
 
-    async def of_new(self, memories: Sequence[Memory], now: datetime) -> tuple[Sequence[Vectors | None], str]:
-        """Embed memories about to be written, or say in a notice why their vectors come later."""
+    async def of_new(
+        self, memories: Sequence[Memory], now: datetime
+    ) -> tuple[Sequence[Vectors | None], ModelIdentity | None, str]:
+        """Embed memories about to be written and name the model, or say in a notice why their vectors come later."""
         try:
-            return await self.of_memories(memories, now=now), self._store.vector_problem
+            return *await self.of_memories(memories, now=now), self._store.vector_problem
         except EmbedderUnavailable as error:
             none: list[Vectors | None] = [None] * len(memories)
-            return none, f"Saved. {error}"
+            return none, None, f"Saved. {error}"
+
+    async def _asked(self, texts: Sequence[str]) -> Embedded:
+        if not self._patient:
+            with anyio.move_on_after(FIRST_LOAD_PATIENCE.total_seconds()):
+                await self._embeddings.ready()
+        return await self._embeddings.embedded(texts, query=True, wait=self._patient)
 
     async def _accept(self, now: datetime) -> None:
         """Refuse a model that the file's vectors were not made by. Another process may have begun with one."""
         identity = self._embeddings.identity
-        if identity and not await self._store.use_model(identity, now=now):
-            raise _refused(identity)
+        if identity is None:
+            await self._follow()
+        elif not await self._store.use_model(identity, now=now):
+            raise EmbedderUnavailable(CHANGED) if await self._follow() else await self._refusal(identity)
+
+    async def _follow(self) -> bool:
+        """Turn to the model that the file has by now; says whether it is another one than before."""
+        if self._find is None:
+            return False
+        before, self._chosen = self._chosen, await self._store.chosen_model()
+        names = {before.name or DEFAULT, self._chosen.name or DEFAULT}
+        if self._chosen == before or (len(names) == 1 and self._embeddings.identity is None):
+            return False
+        self._embeddings.exchange(self._find(self._chosen.name))
+        return True
+
+    async def _refusal(self, identity: ModelIdentity) -> EmbedderUnavailable:
+        """Word why a model is of no use to the file."""
+        chosen = await self._store.chosen_model()
+        if chosen.name == NO_MODEL:
+            return EmbedderUnavailable(
+                "The file is kept without vectors: search is by keyword only. `memory-mcp models use"
+                f" {identity.loads_by}` gives it some."
+            )
+        same = " of that name, but with other files" if chosen.name == identity.loads_by else f", {chosen.name}"
+        return EmbedderUnavailable(
+            f"The file's vectors were made by another model{same}: {identity.loads_by!r} cannot read them, and search"
+            f" is by keyword only. `memory-mcp models use {identity.loads_by}` makes them anew"
+            + ("." if self._find else "; or leave MEMORY_MCP_MODEL unset, for the file's own.")
+        )
 
 
-def _refused(identity: ModelIdentity) -> EmbedderUnavailable:
-    return EmbedderUnavailable(
-        f"The file's vectors were made by another model than {identity.name!r}: search is by keyword only."
-        " Set MEMORY_MCP_MODEL to the model that made them."
-    )
+async def by_sentences(
+    embeddings: Embeddings, memories: Sequence[Memory], *, wait: bool = True
+) -> tuple[list[Vectors], ModelIdentity]:
+    """Embed memories sentence by sentence, whatever the file's model is. Raises `EmbedderUnavailable`."""
+    texts = [passages(memory) for memory in memories]
+    made = await embeddings.embedded([text for own in texts for text in own], wait=wait)
+    ends = np.cumsum([len(own) for own in texts])
+    return np.split(made.vectors, ends[:-1]), made.model

@@ -2,7 +2,7 @@
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal
@@ -314,7 +314,8 @@ class ModelIdentity:
     """Which model made a vector; vectors of different identities are never compared.
 
     `ceiling` is the cosine that counts as full agreement for this model (docs/decisions.md, Embedding model); `prefix`
-    is what the model wants before each stored text.
+    is what the model wants before each stored text. `folder` is where it lies, if it was named by its folder: the same
+    model in another folder is the same.
     """
 
     name: str
@@ -322,6 +323,12 @@ class ModelIdentity:
     dimension: int
     ceiling: float = 0.6
     prefix: str = ""
+    folder: str = field(default="", compare=False)
+
+    @property
+    def loads_by(self) -> str:
+        """The name or folder by which it is loaded."""
+        return self.folder or self.name
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from memory_mcp.answers import (
     Summarized,
     Wiped,
 )
+from memory_mcp.changing import ChangedModel, Changing, Told
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.consolidation import Proposal, Proposals
 from memory_mcp.context import room
@@ -50,7 +51,7 @@ from memory_mcp.relevance import Review
 from memory_mcp.selection import Chosen
 from memory_mcp.sessions import Attempt, Imported, Sessions
 from memory_mcp.storage.protocol import Store
-from memory_mcp.storage.values import Block, Check, Draft, Page, Rewritten
+from memory_mcp.storage.values import Block, Change, Check, Draft, ModelState, Page, Rewritten
 from memory_mcp.summarizers import Progress, no_progress
 
 SAMPLE = 10
@@ -97,9 +98,8 @@ class MemoryService:
         memory, notices = requests.new_memory(new, self.settings, now)
         commands = memory.flagged
         memory = await self._derived(replace(memory, derived_from=requests.ids(new.derived_from)))
-        vectors, problem = await self.meaning.of_new([memory], now)
+        vectors, made_by, problem = await self.meaning.of_new([memory], now)
         alike = await near(self.db, self.meaning, memory, vectors[0], now)
-        made_by = self.meaning.identity
         draft = Draft(memory, vectors[0], supersedes=requests.ids(new.supersedes), model=made_by)
         [written] = await self.db.write([draft], door=self.door, most_a_minute=self._most_a_minute)
         flagged = await self._flagged([written.id], own=commands) if memory.flagged else ""
@@ -315,10 +315,9 @@ class MemoryService:
     async def problems(self) -> list[str]:
         """Every degraded state, one sentence each; empty is health."""
         stats = await self.db.stats()
-        waiting = _waiting(stats.awaiting_vectors)
-        return [
-            one for one in (self.db.vector_problem, self.embeddings.problem, waiting, *await self.db.warnings()) if one
-        ]
+        change = await self.db.model_change(now=self.now())
+        degraded = (self.db.vector_problem, self.embeddings.problem, _waiting(stats.awaiting_vectors), _rests(change))
+        return [one for one in (*degraded, *await self.db.warnings()) if one]
 
     # ---- look back ---------------------------------------------------------------------------------------------
 
@@ -391,6 +390,19 @@ class MemoryService:
         """Make the vectors that are missing; returns how many memories got theirs, and tells it after each batch."""
         return await self.maintenance.embed_pending(batch, told)
 
+    async def model_state(self) -> ModelState:
+        """Say which model the file has, what of it is embedded, and how far a change to another one is."""
+        return await self.db.model_state(now=self.now())
+
+    async def use_model(self, told: Told) -> ChangedModel:
+        """Let the file come to the model that this memory was opened with; see `Changing.run`."""
+        changing = Changing(self.db, self.embeddings, self.now)
+        if self.embeddings.state == "off":
+            return await changing.drop()
+        changed = await changing.run(told)
+        await self.embed_pending()
+        return changed
+
     async def flush(self) -> None:
         """Write the counted recalls."""
         ids = self.finder.accesses.take()
@@ -414,6 +426,16 @@ def _on_flagged(ids: Sequence[str], *, own: bool) -> str:
         f" memory-mcp edit {ids[0]} --vouch."
         if ids
         else ""
+    )
+
+
+def _rests(change: Change | None) -> str:
+    """Say that a change of the model waits for somebody to go on with it; '' when none does."""
+    if change is None or change.holder:
+        return ""
+    return (
+        f"The change of the file's model to {change.name} rests at {change.done} of {change.memories} memories:"
+        f" `memory-mcp models use {change.name}` goes on with it."
     )
 
 

@@ -227,8 +227,7 @@ class Sessions:
         """Write the turns that are new; returns how many."""
         if not turns:
             return 0
-        vectors, _ = await self.meaning.of_new(turns, self.now())
-        made_by = self.meaning.identity
+        vectors, made_by, _ = await self.meaning.of_new(turns, self.now())
         drafts = [Draft(turn, own, model=made_by) for turn, own in zip(turns, vectors, strict=True)]
         written = await self.db.write(drafts, door=self.door)
         return sum(not one.duplicate for one in written)
@@ -271,8 +270,7 @@ class Sessions:
         episode = conversations.episode(asked, summary, turns, self.settings, now)
         facts, more = self._key_facts(asked, summary, episode, heard)
         texts = [*new, episode.memory, *(draft.memory for draft in facts)]
-        vectors, problem = await self.meaning.of_new(texts, now)
-        made_by = self.meaning.identity
+        vectors, made_by, problem = await self.meaning.of_new(texts, now)
         of_facts = vectors[len(new) + 1 :]
         alike = [
             await near(self.db, self.meaning, one.memory, own, now) for one, own in zip(facts, of_facts, strict=True)

@@ -18,7 +18,7 @@ from memory_mcp.embedding.universal import load_universal
 from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.finding import Accesses, Finder
 from memory_mcp.maintenance import Maintenance
-from memory_mcp.meaning import Meaning
+from memory_mcp.meaning import Find, Meaning
 from memory_mcp.models import ModelIdentity, NewMemory, Query
 from memory_mcp.service import MemoryService
 from memory_mcp.sessions import Sessions
@@ -70,11 +70,16 @@ async def memory_with(
     patient: bool = True,
     extension: str = "",
     summarizer: Summarizer | None = None,
+    find: Find | None = None,
 ) -> AsyncIterator[MemoryService]:
-    """Open a memory with this model; `patient` waits for it, as a shell command does and a server does not."""
+    """Open a memory with this model; `patient` waits for it, as a shell command does and a server does not.
+
+    With `find`, the model is the file's own, which that loads.
+    """
     store = await open_store(settings.db, now=now, extension=extension, patience=timedelta(seconds=0.2))
-    embeddings = Embeddings(load)
-    meaning = Meaning(store, embeddings, patient=patient)
+    chosen = await store.chosen_model()
+    embeddings = Embeddings(find(chosen.name) if find else load)
+    meaning = Meaning(store, embeddings, patient=patient, chosen=chosen, find=find)
     memory = MemoryService(
         store,
         meaning,

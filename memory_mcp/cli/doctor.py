@@ -103,11 +103,11 @@ async def _meaning(memory: MemoryService) -> list[Finding]:
         question = await memory.meaning.of_question([QUESTION])
     except MemoryMcpError as error:
         return [*found, Finding("model", "problem", str(error))]
-    identity = memory.embeddings.identity
-    model = f"{identity.name}, {identity.dimension} numbers a sentence" if identity else memory.settings.model
+    model = f"{question.model.name}, {question.model.dimension} numbers a sentence"
     found.append(Finding("model", "ok", f"embedded one text: {model}"))
     if not trouble:
-        evidence = await memory.db.search(Probe(question, (), Filter(now=memory.now())))
+        probe = Probe(question.vectors, (), Filter(now=memory.now()), model=question.model)
+        evidence = await memory.db.search(probe)
         near = counted(len(evidence.rows), "memory", "memories")
         found.append(Finding("vectors", "ok", f"answered one question: {near} near"))
     return found

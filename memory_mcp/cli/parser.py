@@ -11,6 +11,7 @@ from memory_mcp.cli import (
     forgetting,
     hooks,
     housekeeping,
+    models,
     placing,
     porting,
     sessions,
@@ -249,6 +250,25 @@ def _doctor(parser: ArgumentParser) -> None:
     parser.add_argument("--confirm", default="", metavar="HANDLE", help="go on with exactly what a scan showed")
 
 
+def _models(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "act",
+        nargs="?",
+        choices=["list", "use", "status"],
+        default="list",
+        metavar="list|use|status",
+        help="list: models on this machine; status: the file's own, and how far a change is; use: let the file come to"
+        " another: all is embedded anew, the old vectors answer meanwhile, and what was interrupted goes on",
+    )
+    parser.add_argument(
+        "name",
+        nargs="?",
+        default="",
+        metavar="NAME",
+        help="use: universal, none, a sentence-transformers name or folder",
+    )
+
+
 def _wipe(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--confirm", type=int, metavar="COUNT", help="the number of memories that go; a person is asked to type it"
@@ -461,6 +481,14 @@ VERBS: dict[str, Verb] = {
         "print every setting and where it comes from",
         "--json",
         namespace=GIVEN,
+        opens=False,
+    ),
+    "models": Verb(
+        models.models,
+        "list embedding models, say which one the file has, or let it come to another",
+        "use all-MiniLM-L6-v2",
+        _models,
+        "[list|status|use NAME]",
         opens=False,
     ),
     "doctor": Verb(housekeeping.doctor, "check every part for real", "--scan", _doctor, opens=False),

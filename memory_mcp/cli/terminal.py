@@ -37,6 +37,11 @@ class Screen:
         if text:
             print(visible(harmless(text)), file=self.err)
 
+    def progress(self, text: str) -> None:
+        """Show on a terminal how far something is, in the place of what was shown before; '' takes it away."""
+        if self.err.isatty():
+            print(f"\r{visible(text):<70}", end="" if text else "\r", file=self.err, flush=True)
+
     def read(self) -> str:
         """Read all of the input. Raises `InvalidInput`."""
         try:

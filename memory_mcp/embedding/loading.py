@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from importlib import import_module
@@ -32,8 +33,19 @@ HOP = 32
 
 State = Literal["off", "idle", "loading", "ready", "failed", "released"]
 
-OFF = "No embedding model is in use (MEMORY_MCP_MODEL=none); search goes by words only."
+OFF = (
+    "No embedding model is in use (MEMORY_MCP_MODEL=none, or `memory-mcp models use none`); search goes by words only."
+)
+EXCHANGED = "The embedding model was exchanged for another one meanwhile; search goes by words only for the moment."
 LOADING = "The embedding model is still loading; search goes by words only for the moment."
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Vectors, a row a text, and the model that made them."""
+
+    vectors: NDArray[np.float32]
+    model: ModelIdentity
 
 
 class Embeddings:
@@ -102,7 +114,11 @@ class Embeddings:
         return True
 
     async def embed(self, texts: Sequence[str], *, query: bool = False, wait: bool = True) -> NDArray[np.float32]:
-        """Turn n texts into n unit vectors, shape (n, dimension), in worker threads.
+        """Turn n texts into n unit vectors, shape (n, dimension), as `embedded` does."""
+        return (await self.embedded(texts, query=query, wait=wait)).vectors
+
+    async def embedded(self, texts: Sequence[str], *, query: bool = False, wait: bool = True) -> Embedded:
+        """Turn texts into unit vectors, in worker threads, and say which model did.
 
         `wait=False` does not sit out the first load. Loading again after an idle time is always waited for.
         Raises `EmbedderUnavailable` with the reason.
@@ -111,7 +127,15 @@ class Embeddings:
             model = await self._loaded(wait=wait)
             hops = [texts[start : start + HOP] for start in range(0, len(texts), HOP)] or [texts]
             vectors = [await to_thread.run_sync(partial(model.embed, hop, query=query)) for hop in hops]
-        return vectors[0] if len(vectors) == 1 else import_module("numpy").concatenate(vectors)
+        together = vectors[0] if len(vectors) == 1 else import_module("numpy").concatenate(vectors)
+        return Embedded(together, model.identity)
+
+    def exchange(self, load: Callable[[], Embedder] | None) -> None:
+        """Turn to another model, and begin to load it; calls under way are finished with the one they began with."""
+        with self._lock:
+            self._load, self._model, self._identity = load, None, None
+        gc.collect()  # as in `release_if_idle`
+        self.start()
 
     def release_if_idle(self) -> bool:
         """Give the model's memory back if nothing was embedded for the idle time; True if that was done.
@@ -168,15 +192,21 @@ class Embeddings:
     def _fulfil(self, model: Future[Embedder], load: Callable[[], Embedder]) -> None:
         try:
             embedder = load()
-            if self._identity not in {None, embedder.identity}:
-                raise EmbedderUnavailable("The model's files were exchanged. Restart to use the new ones.")
+            self._recognise(embedder, load)
         except Exception as error:  # noqa: BLE001 - a thread's outermost edge: every waiting call must hear of it
             self._failed_at = self._clock()
             model.set_exception(_explained(error))
             return
-        self._identity = embedder.identity
         self._used_at = self._clock()
         model.set_result(embedder)
+
+    def _recognise(self, embedder: Embedder, load: Callable[[], Embedder]) -> None:
+        with self._lock:
+            if self._load is not load:
+                raise EmbedderUnavailable(EXCHANGED)
+            if self._identity not in {None, embedder.identity}:
+                raise EmbedderUnavailable("The model's files were exchanged. Restart to use the new ones.")
+            self._identity = embedder.identity
 
 
 def _explained(error: Exception) -> EmbedderUnavailable:

@@ -7,13 +7,15 @@ import math
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from memory_mcp.embedding.centring import common_part, without
+from memory_mcp.embedding.installed import weights
 from memory_mcp.embedding.parts import embed_by_parts
 from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.models import ModelIdentity
@@ -29,16 +31,35 @@ CEILINGS = {"53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db": 
 """The cosine of full agreement by checksum of the weights, where it was measured: all-MiniLM-L6-v2."""
 
 _SEARCH_PASSAGES = "Represent this sentence for searching relevant passages: "
+_WEB_SEARCH = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 
 _PREFIXES = (
     (r"(^|[/-])e5-(small|base|large)(?!.*instruct)", "query: ", "passage: "),
     (r"bge-(small|base|large)-en", _SEARCH_PASSAGES, ""),
     (r"bge-(small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：", ""),
     (r"mxbai-embed-large", _SEARCH_PASSAGES, ""),
-    (r"snowflake-arctic-embed-(xs|s|m|l)(-v1\.5)?$", _SEARCH_PASSAGES, ""),
+    (r"snowflake-arctic-embed-(xs|s|m|l)(-long|-v1\.5)?$", _SEARCH_PASSAGES, ""),
+    (r"snowflake-arctic-embed-[ml]-v2", "query: ", ""),
     (r"nomic-embed-text", "search_query: ", "search_document: "),
+    (r"ruri-v3", "検索クエリ: ", "検索文書: "),
+    (r"ruri-(small|base|large)", "クエリ: ", "文章: "),
+    (r"embeddinggemma", "task: search result | query: ", "title: none | text: "),
+    (r"qwen3-embedding", _WEB_SEARCH, ""),
 )
-"""(name, before questions, before texts) for families whose model cards ask for it and whose files do not."""
+"""(name, before questions, before texts) for families whose model cards ask for it.
+
+From the cards of intfloat/e5-* and multilingual-e5-*, BAAI/bge-*-en and -zh (v1.5 too; bge-m3 wants nothing),
+mixedbread-ai/mxbai-embed-large-v1, Snowflake/snowflake-arctic-embed-* (v2.0 shorter), nomic-ai/nomic-embed-text-*
+(v1, v1.5, v2-moe), cl-nagoya/ruri-* (v1 and v2 alike, v3 by task), google/embeddinggemma-300m and
+Qwen/Qwen3-Embedding-*. Newer ones also say so in their own files, which count first. thenlper/gte-* and
+jinaai/jina-embeddings-v2-* want nothing.
+Code that a model brings is never run: one that the library does not know by itself does not load.
+"""
+
+WITHOUT_LIBRARY = (
+    "This model needs an extra: pip install 'sqlite-memory-mcp[sentence-transformers]' (with torch, about 3 GB on"
+    " Linux). `universal` is built in."
+)
 
 
 class _Model(Protocol):
@@ -68,6 +89,7 @@ class SentenceTransformersEmbedder:
     model: _Model
     identity: ModelIdentity
     prefixes: Prefixes
+    common: NDArray[np.float32] | None = None
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
@@ -84,9 +106,10 @@ class SentenceTransformersEmbedder:
             raise EmbedderUnavailable(f"{self.identity.name} failed ({type(error).__name__}).") from error
 
     def _encode(self, prefix: str, texts: list[str]) -> NDArray[np.float32]:
-        return self.model.encode(
+        vectors = self.model.encode(
             texts, prompt=prefix, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False
         )
+        return without(self.common, vectors)
 
     def _fits(self, text: str) -> bool:
         window = self.model.max_seq_length
@@ -101,6 +124,7 @@ def load_sentence_transformer(name: str) -> SentenceTransformersEmbedder:
     Raises `EmbedderUnavailable` saying what to install or to set. Never downloads.
     """
     library = _library()
+    import_module("transformers.utils.logging").disable_progress_bar()  # it would stand in a server's log
     folder = _locate(name)
     try:
         model = cast(
@@ -113,11 +137,31 @@ def load_sentence_transformer(name: str) -> SentenceTransformersEmbedder:
     if dimension is None:
         raise EmbedderUnavailable(f"The model in {folder} does not say how long its vectors are.")
     checksum = _checksum(folder)
-    known_as = folder.name if Path(name).expanduser().is_dir() else name
+    by_folder = Path(name).expanduser().is_dir()
+    known_as = folder.name if by_folder else name
     prefixes = prefixes_for(known_as, model.prompts)
     ceiling = CEILINGS.get(checksum, ModelIdentity.ceiling)
-    identity = ModelIdentity(known_as, checksum, dimension, ceiling, prefixes.text)
-    return SentenceTransformersEmbedder(model, identity, prefixes)
+    identity = ModelIdentity(
+        known_as, checksum, dimension, ceiling, prefixes.text, folder=str(folder) if by_folder else ""
+    )
+    embedder = SentenceTransformersEmbedder(model, identity, prefixes)
+    _try(embedder, folder)
+    return replace(embedder, common=common_part(embedder.embed))
+
+
+def checksum_of(name: str) -> str:
+    """Give the SHA-256 of the weights of a model on this machine. Raises `EmbedderUnavailable`."""
+    return _checksum(_locate(name))
+
+
+def _try(embedder: SentenceTransformersEmbedder, folder: Path) -> None:
+    """Embed one text: weights that were cut or mixed up give another number of numbers, or none."""
+    [vector] = embedder.embed(["Is anybody there?"])
+    promised = embedder.identity.dimension
+    if len(vector) != promised:
+        raise EmbedderUnavailable(f"The model in {folder} promises {promised} numbers a text and gives {len(vector)}.")
+    if not abs(float(vector @ vector) - 1) < 0.01:
+        raise EmbedderUnavailable(f"The model in {folder} gives no usable numbers: its weights are damaged.")
 
 
 def prefixes_for(name: str, prompts: dict[str, str]) -> Prefixes:
@@ -135,10 +179,7 @@ def _library() -> ModuleType:
     try:
         return import_module("sentence_transformers")
     except ImportError as error:
-        raise EmbedderUnavailable(
-            "This model needs an extra: pip install 'sqlite-memory-mcp[sentence-transformers]' (with torch, "
-            "about 3 GB on Linux). Or leave MEMORY_MCP_MODEL unset for the model that is built in."
-        ) from error
+        raise EmbedderUnavailable(WITHOUT_LIBRARY) from error
 
 
 def _locate(name: str) -> Path:
@@ -147,21 +188,23 @@ def _locate(name: str) -> Path:
         return folder.resolve()
     repository = name if "/" in name else f"sentence-transformers/{name}"
     try:
-        return Path(import_module("huggingface_hub").snapshot_download(repository, local_files_only=True))
+        hub = import_module("huggingface_hub")
+    except ImportError as error:
+        raise EmbedderUnavailable(WITHOUT_LIBRARY) from error
+    try:
+        return Path(hub.snapshot_download(repository, local_files_only=True))
     except (OSError, ValueError) as error:
         raise EmbedderUnavailable(
-            f"No model {name!r} on this machine, and nothing is downloaded unasked. Set MEMORY_MCP_MODEL to "
-            "a folder that holds a sentence-transformers model."
+            f"No model {name!r} on this machine, and nothing is downloaded unasked; `memory-mcp models` lists what is"
+            " there. Set MEMORY_MCP_MODEL to a folder that holds a sentence-transformers model, or name it to `models"
+            " use`."
         ) from error
 
 
 def _checksum(folder: Path) -> str:
     """SHA-256 of the file of weights; where it is split, of all of them in the order of their names."""
-    for pattern in ("*.safetensors", "*.bin"):
-        files = sorted(folder.rglob(pattern))
-        if files:
-            break
-    else:
+    files = weights(folder)
+    if not files:
         raise EmbedderUnavailable(f"{folder} holds no weights (*.safetensors or *.bin).")
     digest = hashlib.sha256()
     for path in files:

@@ -14,9 +14,13 @@ from memory_mcp.storage.values import (
     Block,
     Captured,
     CaptureResult,
+    Change,
     Check,
+    ChosenModel,
     Draft,
     Evidence,
+    Holder,
+    ModelState,
     Page,
     Probe,
     Reading,
@@ -289,8 +293,57 @@ class Store(Protocol):
         """Make sure vectors of this model can be kept. False when the file's active model is another one."""
         ...
 
-    async def has_vectors_of_another(self, identity: ModelIdentity) -> bool:
-        """Whether the file holds vectors that another model than this one made."""
+    async def refuses_model(self, identity: ModelIdentity) -> bool:
+        """Whether the file is searched by vectors that another model than this one made, or is kept without any."""
+        ...
+
+    async def chosen_model(self) -> ChosenModel:
+        """Which model the file has."""
+        ...
+
+    async def model_state(self, *, now: datetime) -> ModelState:
+        """Which model the file has, what it embedded, and the change to another one, if one is under way."""
+        ...
+
+    async def model_change(self, *, now: datetime) -> Change | None:
+        """The change to another model that is under way, or rests; None where there is none."""
+        ...
+
+    async def model_holder(self, *, now: datetime) -> Holder | None:
+        """Who holds the lease `model`, under which one process at a time changes the model."""
+        ...
+
+    async def begin_change(self, identity: ModelIdentity, *, now: datetime) -> bool:
+        """Begin to change the file's model, or go on with it; False if it has this one.
+
+        What was made for a change to another model is given up.
+        """
+        ...
+
+    async def left_to_change(self, after: int, limit: int) -> tuple[list[Memory], int]:
+        """Memories after a row that the new model did not embed yet, and the last row read; `after` at the end."""
+        ...
+
+    async def put_changed(self, made: Sequence[tuple[Memory, Vectors]], identity: ModelIdentity) -> int:
+        """Keep vectors of the new model beside those that answer; what was forgotten or rewritten since gets none.
+
+        Returns for how many memories. Raises `Conflict` when the change was given up meanwhile.
+        """
+        ...
+
+    async def switch_model(self, identity: ModelIdentity, through: int) -> bool:
+        """Answer by the new vectors from now on, at once; False while a memory after that row has none.
+
+        Raises `Conflict` when the change was given up meanwhile.
+        """
+        ...
+
+    async def drop_vectors(self) -> bool:
+        """Keep the file without vectors from now on; False if it was."""
+        ...
+
+    async def sweep_vectors(self) -> bool:
+        """Delete some of the vectors that a change left; whether there may be more."""
         ...
 
     async def count_access(self, ids: Sequence[str], *, now: datetime) -> None:

@@ -17,11 +17,11 @@ def sentences(connection: Connection, where: Filter, memories: int, most: int) -
     found = connection.execute(
         f"""
         with newest as (
-            select m.row, m.id, m.created_at from memory m where {condition} and m.embedded_by = (
+            select m.row, m.id, m.created_at, m.embedded_by from memory m where {condition} and m.embedded_by = (
                 select cast(value as integer) from setting where name = 'active_model')
             order by m.created_at desc, m.row desc limit :memories)
         select n.id, f.vector
-        from newest n join vec_bits v on v.memory = n.row join vec_full f using (sentence)
+        from newest n join vec_bits v on v.memory = n.row and v.model = n.embedded_by join vec_full f using (sentence)
         order by n.created_at desc, n.row desc, v.sentence limit :most
         """,
         values | {"memories": memories, "most": most},

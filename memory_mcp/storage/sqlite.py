@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_mcp.answers import AuditPage, Changed, Forgotten, Stats, Wiped
+from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.models import Episode, Filter, Memory, ModelIdentity, PendingSession, Revision
 from memory_mcp.storage import (
     audit,
     blocking,
     capturing,
+    changing,
     driver,
     episodes,
     erasure,
@@ -41,9 +43,13 @@ from memory_mcp.storage.values import (
     Block,
     Captured,
     CaptureResult,
+    Change,
     Check,
+    ChosenModel,
     Draft,
     Evidence,
+    Holder,
+    ModelState,
     Page,
     Probe,
     Reading,
@@ -58,6 +64,9 @@ from memory_mcp.storage.wiping import Wiper
 
 if TYPE_CHECKING:
     from memory_mcp.storage import search
+
+
+EXCHANGED = "The file's model was changed just now; this was searched by keyword only. Ask again."
 
 
 class SqliteStore:
@@ -162,8 +171,15 @@ class SqliteStore:
             probe = replace(probe, vectors=None)
         from memory_mcp.storage import search  # noqa: PLC0415 - it imports numpy, which takes a hook's time
 
-        self._stemmer = self._stemmer or search.Stemmer(driver.scratch)
-        return await self._database.read(search.gather, self._stemmer, probe)
+        self._stemmer = stemmer = self._stemmer or search.Stemmer(driver.scratch)
+
+        def gather(connection: driver.Connection) -> Evidence:
+            """Gather in the same state of the file in which the vectors were found to be of its model."""
+            if probe.model and vectors.refuses(connection, probe.model):
+                raise EmbedderUnavailable(EXCHANGED)
+            return search.gather(connection, stemmer, probe)
+
+        return await self._database.read(gather)
 
     async def similar(self, vectors: Vectors, where: Filter, at_least: float, limit: int) -> list[tuple[str, float]]:
         """Name the memories nearest to any of the vectors; none where vectors cannot be searched."""
@@ -314,9 +330,49 @@ class SqliteStore:
             vectors.use_model, identity, to_ms(now)
         )
 
-    async def has_vectors_of_another(self, identity: ModelIdentity) -> bool:
-        """Say whether another model's vectors stand in the file."""
-        return await self._database.read(vectors.are_of_another, identity)
+    async def refuses_model(self, identity: ModelIdentity) -> bool:
+        """Say whether the file is searched by other vectors, or by none."""
+        return await self._database.read(vectors.refuses, identity)
+
+    async def chosen_model(self) -> ChosenModel:
+        """Say which model the file has."""
+        return await self._database.read(vectors.chosen)
+
+    async def model_state(self, *, now: datetime) -> ModelState:
+        """Count what the file's model embedded."""
+        return await self._database.read(changing.state, to_ms(now))
+
+    async def model_change(self, *, now: datetime) -> Change | None:
+        """Say to which model the file is to come."""
+        return await self._database.read(changing.change, to_ms(now))
+
+    async def model_holder(self, *, now: datetime) -> Holder | None:
+        """Say who changes the model just now."""
+        return await self._database.read(changing.holder, to_ms(now))
+
+    async def begin_change(self, identity: ModelIdentity, *, now: datetime) -> bool:
+        """Begin to change the model, or go on."""
+        return await self._database.write(changing.begin, identity, to_ms(now))
+
+    async def left_to_change(self, after: int, limit: int) -> tuple[list[Memory], int]:
+        """Read what the new model did not embed yet."""
+        return await self._database.read(changing.left, after, limit)
+
+    async def put_changed(self, made: Sequence[tuple[Memory, Vectors]], identity: ModelIdentity) -> int:
+        """Write vectors of the new model beside the old ones."""
+        return await self._database.write(changing.put, made, identity)
+
+    async def switch_model(self, identity: ModelIdentity, through: int) -> bool:
+        """Put the new vectors in the place of the old ones."""
+        return await self._database.write(changing.switch, identity, through)
+
+    async def drop_vectors(self) -> bool:
+        """Keep the file without vectors."""
+        return await self._database.write(changing.drop)
+
+    async def sweep_vectors(self) -> bool:
+        """Delete vectors that nobody needs any more."""
+        return await self._database.read(changing.are_strays) and await self._database.write(changing.sweep)
 
     async def count_access(self, ids: Sequence[str], *, now: datetime) -> None:
         """Count recalls."""

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from memory_mcp.answers import Stats
 from memory_mcp.storage.audit import EXPIRE
+from memory_mcp.storage.changing import ACTIVE, NEXT
 from memory_mcp.storage.driver import Connection, Error
 from memory_mcp.storage.filters import KINDS, STATES, TRUSTS, place_in, time_is_up, to_ms
 from memory_mcp.storage.pending import PENDING
 from memory_mcp.storage.place import parts
 from memory_mcp.storage.records import from_ms_or_none
 from memory_mcp.storage.schema import version
-from memory_mcp.storage.values import Check
+from memory_mcp.storage.values import NO_MODEL, Check
 
 PROBLEMS = (
     (
@@ -35,7 +36,12 @@ PROBLEMS = (
     ),
     (
         "sentences were made by another model than their memory says",
-        "select count(*) from vec_bits v join memory m on m.row = v.memory where v.model is not m.embedded_by",
+        f"""
+        select (select count(*) from vec_bits v join memory m on m.row = v.memory
+                 where v.model is not m.embedded_by and v.model is not {NEXT}
+                   and (v.model is {ACTIVE} or not exists (select 1 from setting where name = 'stray_vectors')))
+             + (select count(*) from memory where embedded_by is not null and embedded_by is not {ACTIVE})
+        """,
     ),
     (
         "sentences are filed under another namespace, kind, state, trust or time than their memory",
@@ -100,11 +106,12 @@ def stats(connection: Connection, path: Path) -> Stats:
     totals = connection.execute(
         f"""
         select count(*) as memories, min(created_at) as oldest, max(created_at) as newest,
-               count(*) filter (where embedded_by is null) as awaiting,
-               (select count(*) from vec_bits) as sentences,
+               count(*) filter (where embedded_by is null and not exists (
+                   select 1 from setting where name = 'model' and value = '{NO_MODEL}')) as awaiting,
+               (select count(*) from vec_bits where model = {ACTIVE}) as sentences,
                (select count(*) from ({PENDING})) as pending,
                (select name from embedding_model
-                 where number = (select cast(value as integer) from setting where name = 'active_model')) as model
+                 where number = {ACTIVE}) as model
         from memory
         """
     ).fetchone()

@@ -29,6 +29,52 @@ class Coordinates:
     role: str
 
 
+NO_MODEL = "none"
+"""What stands in the place of a model's name where a file is kept without vectors."""
+
+
+@dataclass(frozen=True)
+class ChosenModel:
+    """Which model a file has: the name or folder by which it is loaded, 'none' for no vectors, '' before the first.
+
+    `number` is the file's own for it, 0 while there is none.
+    """
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who holds a lease, and until when unless it is renewed, in milliseconds since 1970."""
+
+    owner: str
+    until: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change to another model under way: of so many memories it embedded `done`. Without a holder, it rests."""
+
+    name: str
+    dimension: int
+    done: int
+    memories: int
+    holder: Holder | None
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """Which model a file has, the length of its vectors (0: none yet), and how many memories have theirs."""
+
+    name: str
+    dimension: int
+    memories: int
+    embedded: int
+    sentences: int
+    change: Change | None
+
+
 @dataclass(frozen=True)
 class Draft:
     """A memory ready to be written. `vectors` is None while the model is not there: they are filled in later.
@@ -158,7 +204,8 @@ class Probe:
     """What to look for: the question's vectors (any may match) and its terms, as tokens.query_terms gives them.
 
     In a large collection `dense_limit` sentences survive the scan of sign bits; of what is found, so many memories are
-    kept by meaning and by words (on chats 60 and 40 lose nothing that 200 and 100 find).
+    kept by meaning and by words (on chats 60 and 40 lose nothing that 200 and 100 find). `model` made the vectors: when
+    it is not the file's by the time of the search, that is refused; None vouches for them.
     """
 
     vectors: Vectors | None
@@ -167,6 +214,7 @@ class Probe:
     dense_limit: int = 400
     kept_by_meaning: int = 200
     kept_by_words: int = 100
+    model: ModelIdentity | None = None
 
 
 @dataclass(frozen=True)

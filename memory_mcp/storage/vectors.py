@@ -8,7 +8,10 @@ from memory_mcp.models import Memory, ModelIdentity
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import KINDS, STATES, TRUSTS
 from memory_mcp.storage.records import select_memories
-from memory_mcp.storage.values import Vectors
+from memory_mcp.storage.values import NO_MODEL, ChosenModel, Vectors
+
+SAME = "(name, checksum, dimension, prefix) = (:name, :checksum, :dimension, :prefix)"
+"""The condition that a row is of a model."""
 
 
 def put(connection: Connection, row: int, vectors: Vectors | None, made_by: ModelIdentity | None) -> bool:
@@ -20,12 +23,19 @@ def put(connection: Connection, row: int, vectors: Vectors | None, made_by: Mode
     model = _active(connection)
     if vectors is None or model is None or vectors.shape[1:] != (model[1],):
         return False
-    if made_by is not None and _number(connection, made_by) != model[0]:
+    if made_by is not None and number(connection, made_by) != model[0]:
         return False
+    write(connection, row, vectors, model[0])
+    connection.execute("update memory set embedded_by = :model where row = :row", {"model": model[0], "row": row})
+    return True
+
+
+def write(connection: Connection, row: int, vectors: Vectors, model: int) -> None:
+    """Replace what one model made of a memory; what another made of it stays."""
     from memory_mcp.storage.search import quantise, sign_bits  # noqa: PLC0415 - it imports numpy: not for a hook
 
-    connection.execute("delete from vec_bits where memory = :row", {"row": row})
-    facets = _facets(connection, row) | {"memory": row, "model": model[0]}
+    facets = _facets(connection, row) | {"memory": row, "model": model}
+    connection.execute("delete from vec_bits where memory = :memory and model = :model", facets)
     for vector in vectors:
         sentence = connection.execute(
             """
@@ -38,8 +48,6 @@ def put(connection: Connection, row: int, vectors: Vectors | None, made_by: Mode
             "insert into vec_full (sentence, vector) values (:sentence, :vector)",
             {"sentence": sentence, "vector": quantise(vector)},
         )
-    connection.execute("update memory set embedded_by = :model where row = :row", {"model": model[0], "row": row})
-    return True
 
 
 def refresh(connection: Connection, row: int) -> None:
@@ -73,20 +81,41 @@ def put_all(connection: Connection, made: Sequence[tuple[str, Vectors]], made_by
 def is_active(connection: Connection, identity: ModelIdentity) -> bool:
     """Whether the file's vectors are of this model."""
     active = _active(connection)
-    return active is not None and active[0] == _number(connection, identity)
+    return active is not None and active[0] == number(connection, identity)
 
 
-def are_of_another(connection: Connection, identity: ModelIdentity) -> bool:
-    """Whether the file holds vectors that this model did not make."""
-    return not is_active(connection, identity) and _any_vectors(connection)
+def refuses(connection: Connection, identity: ModelIdentity) -> bool:
+    """Whether the file is searched by vectors that this model did not make, or by none at all."""
+    return not is_active(connection, identity) and (chosen(connection).name == NO_MODEL or _any_vectors(connection))
+
+
+def chosen(connection: Connection) -> ChosenModel:
+    """Read which model the file has."""
+    found = connection.execute(
+        """
+        select coalesce(s.value, e.name, '') as name, coalesce(e.number, 0) as number
+        from (select 1)
+        left join setting s on s.name = 'model'
+        left join setting a on a.name = 'active_model'
+        left join embedding_model e on e.number = cast(a.value as integer)
+        """
+    ).fetchone()
+    return ChosenModel(*found)
 
 
 def use_model(connection: Connection, identity: ModelIdentity, now: int) -> bool:
-    """Make this model the active one unless vectors of another stand in the file; returns whether it is active."""
+    """Make this model the active one unless the file refuses it; returns whether it is active."""
     if is_active(connection, identity):
         return True
-    if _any_vectors(connection):
+    if refuses(connection, identity):
         return False
+    connection.execute("update memory set embedded_by = null where embedded_by is not null")
+    activate(connection, enter(connection, identity, now), identity.loads_by)
+    return True
+
+
+def enter(connection: Connection, identity: ModelIdentity, now: int) -> int:
+    """Give the number under which the file knows a model, a new one if it does not."""
     connection.execute(
         """
         insert into embedding_model (name, checksum, dimension, ceiling, prefix, created_at)
@@ -94,26 +123,24 @@ def use_model(connection: Connection, identity: ModelIdentity, now: int) -> bool
         """,
         asdict(identity) | {"now": now},
     )
-    connection.execute("update memory set embedded_by = null where embedded_by is not null")
-    connection.execute(
-        "insert or replace into setting (name, value) values ('active_model', :number)",
-        {"number": str(_number(connection, identity))},
+    return connection.execute(f"select number from embedding_model where {SAME}", asdict(identity)).fetchone()[0]
+
+
+def activate(connection: Connection, model: int, name: str) -> None:
+    """Search by the vectors of this model from now on, and remember by which name it is loaded."""
+    connection.executemany(
+        "insert or replace into setting (name, value) values (?, ?)", [("active_model", str(model)), ("model", name)]
     )
-    return True
 
 
 def _any_vectors(connection: Connection) -> bool:
-    return bool(connection.execute("select exists (select 1 from vec_bits)").fetchone()[0])
+    active = {"model": chosen(connection).number}
+    return bool(connection.execute("select exists (select 1 from vec_bits where model = :model)", active).fetchone()[0])
 
 
-def _number(connection: Connection, identity: ModelIdentity) -> int | None:
-    found = connection.execute(
-        """
-        select number from embedding_model
-        where (name, checksum, dimension, prefix) = (:name, :checksum, :dimension, :prefix)
-        """,
-        asdict(identity),
-    ).fetchone()
+def number(connection: Connection, identity: ModelIdentity) -> int | None:
+    """Give the number under which the file knows a model, if it does."""
+    found = connection.execute(f"select number from embedding_model where {SAME}", asdict(identity)).fetchone()
     return found[0] if found else None
 
 
