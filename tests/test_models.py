@@ -246,7 +246,7 @@ def refused(shell: Shell, name: str, *said: str) -> None:
     assert rows(shell.file, "select count(*) from lease") == [(0,)]
 
 
-@pytest.mark.parametrize("name", ["nobody/no-such-model", "no such model", "/no/such/folder", "../../etc"])
+@pytest.mark.parametrize("name", ["nobody/no-such-model", "no such model", "/no/such/folder", "../../nowhere"])
 def test_a_model_that_is_not_there_is_refused(shell: Shell, minilm: Path, name: str):
     shell.store(COFFEE, model="universal")
     refused(shell, name, "nothing is downloaded unasked")
