@@ -226,6 +226,7 @@ def _facts(memory: Memory, zone: tzinfo) -> dict[str, object]:
         "session_id": (memory.session_id, ""),
         "key": (memory.key, ""),
         "title": (memory.title, ""),
+        "place": (memory.place, ""),
         "tags": (memory.tags, ()),
         "namespace": (memory.namespace, "user"),
         "confidence": (round(memory.confidence, 2), 1.0),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memory_mcp.answers import Changed, Forgotten, Preview
 from memory_mcp.cli.commands import NOTHING_FOUND, all_known
 from memory_mcp.cli.terminal import Screen, counted
-from memory_mcp.models import Selection, Source
+from memory_mcp.models import FILE, Selection, Source
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.service import MemoryService
@@ -124,6 +124,8 @@ NO_BLOCKS = "Nothing that was forgotten is kept from coming back."
 
 def _told_of_block(block: "Block", screen: Screen) -> str:
     session = f"session {block.session_id!r}" + f" of {block.host}" * bool(block.host)
+    if block.host == FILE:
+        return f"{block.number}  {screen.time(block.forgotten_at)}  file {block.session_id!r} is not imported again"
     what = {
         "message": f"message {block.message_id} of {session} is not kept again",
         "memory": f"memory {block.memory_id} is not imported again",

@@ -4,10 +4,11 @@ import json
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from memory_mcp.models import FILE
 from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.records import from_ms
-from memory_mcp.storage.values import Block, Coordinates, Draft
+from memory_mcp.storage.values import GONE, Block, Coordinates, Draft
 
 
 def block(connection: Connection, gone: Collection[int], now: int, *, asked: bool) -> None:
@@ -16,7 +17,13 @@ def block(connection: Connection, gone: Collection[int], now: int, *, asked: boo
     What a person had us forget is not imported again either, and nothing is concluded again from what it came from.
     """
     values = {"gone": json.dumps(sorted(gone)), "now": now, "asked": int(asked)}
-    for statement in (_MESSAGES, _MARKS, *((_MEMORIES, _ORIGINS, _FACTS, _SUMMARIES, _COVERED) if asked else ())):
+    values |= {"file": FILE, "replaced": GONE}
+    for statement in (
+        _MESSAGES,
+        _MARKS,
+        _VERSIONS,
+        *((_FILES, _MEMORIES, _ORIGINS, _FACTS, _SUMMARIES, _COVERED) if asked else ()),
+    ):
         connection.execute(statement, values)
 
 
@@ -77,6 +84,22 @@ _MARKS = f"""
     where (host, session_id) in (select host, session_id from turn where memory in {_GONE})
 """
 """The mark of how far a host's record was read is a digest of its last lines, perhaps of what goes."""
+
+
+_FILES = f"""
+    {_BLOCK}
+    select 'message', :file, n.name, d.origin, '', '', 1, :now
+    from document d join memory m on m.row = d.memory join namespace n on n.number = m.namespace
+    where d.memory in {_GONE}
+"""
+"""A file of which something goes is not taken in again as it is: which part that was, no digest may tell."""
+
+_VERSIONS = f"""
+    update document set version = hex(randomblob(16))
+    where origin in (select origin from document where memory in {_GONE}) and memory not in {_GONE}
+      and substr(version, 1, length(:replaced)) <> :replaced
+"""
+"""The version of a file is a digest of all of it, what goes included."""
 
 
 def is_blocked(connection: Connection, draft: Draft) -> bool:

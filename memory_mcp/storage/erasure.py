@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memory_mcp.errors import Conflict
-from memory_mcp.storage.audit import EXPIRE, FORGET, Act, record
+from memory_mcp.storage.audit import EXPIRE, FORGET, REPLACE, Act, record
 from memory_mcp.storage.blocking import block
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.listing import versions
@@ -62,7 +62,8 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
         origins=_standing_origins(connection, gone) if cascade else (),
     )
     if gone:
-        block(connection, gone, act.now, asked=verb == FORGET)
+        if verb != REPLACE:
+            block(connection, gone, act.now, asked=verb == FORGET)
         _hand_over_facts(connection, gone)
         _delete(connection, gone)
         rewrite_last_words(connection)
