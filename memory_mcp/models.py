@@ -205,6 +205,7 @@ class Filter:
     tags: tuple[str, ...] = ()
     states: tuple[State, ...] = (State.ACTIVE,)
     session_id: str = ""
+    file: str = ""
     source: Source | None = None
     trust: Trust | None = None
     flagged: bool | None = None
@@ -283,7 +284,10 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which memories a forget, archive or restore is about: exact ids, or a query, tags, session, source, date."""
+    """Which memories a forget, archive or restore is about: exact ids, or a query, tags, session, source, date, file.
+
+    `file` is the origin of a document, or of the folder that it was in.
+    """
 
     ids: tuple[str, ...] = ()
     query: str = ""
@@ -293,6 +297,7 @@ class Selection:
     before: str = ""
     namespace: str = ""
     confirm: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,7 @@ def selected(
         states=states,
         tags=sought_tags(selection.tags),
         session_id=sought(selection.session_id, "session_id"),
+        file=selection.file,
         source=selection.source,
         until=dates.since(selection.before, zone=zone, now=now) if selection.before else None,
     )

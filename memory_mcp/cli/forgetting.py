@@ -3,6 +3,7 @@
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_mcp.answers import Changed, Forgotten, Preview
@@ -75,11 +76,11 @@ async def _agreed(act: Callable[[Selection], Awaitable[T | Preview]], args: Name
 
 
 def _require_selectors(args: Namespace) -> None:
-    if args.ids or any((args.query, args.tag, args.session, args.source, args.before, args.namespace)):
+    if args.ids or any((args.query, args.tag, args.session, args.source, args.file, args.before, args.namespace)):
         return
     if args.confirm:
         args.error("repeat the same filters together with --confirm")
-    args.error("say which: IDs, or --query, --tag, --session, --source, --before or --namespace")
+    args.error("say which: IDs, or --query, --tag, --session, --source, --file, --before or --namespace")
 
 
 def _beyond_sample(preview: Preview) -> Sequence[str]:
@@ -96,7 +97,14 @@ def _selection(args: Namespace) -> Selection:
         before=args.before,
         namespace=args.namespace,
         confirm=args.confirm,
+        file=_origin(args.file),
     )
+
+
+def _origin(file: str) -> str:
+    from memory_mcp.reference import origin_of  # noqa: PLC0415 - as MemoryService
+
+    return origin_of(Path(file)) if file else ""
 
 
 # ---- what stays forgotten ------------------------------------------------------------------------------------

@@ -242,6 +242,9 @@ def _selection(parser: ArgumentParser) -> None:
     _tags(parser, "those with this tag")
     parser.add_argument("--session", default="", metavar="ID", help="those of this conversation")
     parser.add_argument("--source", choices=SOURCES, help="those from there")
+    parser.add_argument(
+        "--file", default="", metavar="FILE", help="the parts of this document, or of all in this folder"
+    )
     parser.add_argument("--before", default="", metavar="DATE", help="those learned before this date")
     parser.add_argument("--confirm", default="", metavar="HANDLE", help="go on with exactly what a preview showed")
 
