@@ -40,9 +40,8 @@ async def take_in(
         except InvalidInput as error:
             refused[name] = str(error)
         meter.tell(number)
-    if asked:
-        meter.end()
-    if any(one.removed for one in done.values()) and not how.dry_run:
+    meter.end()
+    if asked and not how.dry_run:
         screen.note(await memory.drop_replaced())
     return done, refused
 

@@ -84,6 +84,13 @@ def shelve(connection: Connection, document: Document, act: Act, *, brings_back:
     return replace(done, removed=len(plan.gone))
 
 
+def any_replaced(connection: Connection) -> bool:
+    """Whether there are chunks that their files no longer hold."""
+    return connection.execute(
+        "select exists (select 1 from document where substr(version, 1, length(:gone)) = :gone)", {"gone": GONE}
+    ).fetchone()[0]
+
+
 def drop_replaced(connection: Connection, act: Act) -> Erased | None:
     """Erase chunks that their files no longer hold; None when there is none. Nobody asked: they may come again."""
     found = connection.execute(

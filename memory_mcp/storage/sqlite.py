@@ -306,6 +306,8 @@ class SqliteStore:
 
     async def drop_replaced(self, *, door: str) -> Rewritten | None:
         """Erase what files no longer hold and verify it."""
+        if not await self._database.read(documents.any_replaced):
+            return None
         erased = await self._database.write(documents.drop_replaced, Act(door, to_ms(self._now())))
         return Rewritten(erased.ids, *await self._eraser.follow_up(erased)) if erased else None
 
