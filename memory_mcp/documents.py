@@ -9,17 +9,18 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_mcp.errors import InvalidInput
-from memory_mcp.text import cut, ends
+from memory_mcp.text import cut, ends, is_cjk
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-LIMIT = 1_200
-"""Characters of a chunk at most (docs/decisions.md, Documents)."""
+LIMIT = 800
+"""Characters of a chunk at most, and half of that in a script without spaces (docs/decisions.md, Documents)."""
 
 OVERLAP = 150
-"""Characters, at most, that a chunk repeats of the one before it: its last sentence, or the end of a long one."""
+"""Characters, at most, that a chunk repeats of the one before it: its last sentence, or the end of a long one. Halved
+with the limit."""
 
 HEADING = 80
 """Characters of a heading within a title; a longer one stands in the text, too, so that nothing of it is lost."""
@@ -214,22 +215,24 @@ def _between(places: Sequence[int], start: int, following: _Heading) -> Sequence
 
 
 def _parts(text: str, section: _Section) -> Iterator[tuple[int, int]]:
-    """Cut a section into parts of at most `LIMIT` characters; the last two are about equally long."""
+    """Cut a section into parts that are not too long; the last two are about equally long."""
     begin, end = section.start, section.end
-    while end - begin > LIMIT:
-        latest = begin + min(LIMIT, (end - begin) // 2 + LIMIT // 4)
-        stop = _best(text, section, begin, latest)
+    share = 2 if end - begin > LIMIT // 2 and is_cjk(text[begin:end]) else 1
+    limit, overlap = LIMIT // share, OVERLAP // share
+    while end - begin > limit:
+        latest = begin + min(limit, (end - begin) // 2 + limit // 4)
+        stop = _best(text, section, begin + limit // 2, latest)
         yield begin, stop
-        begin = _repeated(text, begin, stop)
+        begin = _repeated(text, begin, stop, overlap)
     yield begin, end
 
 
-def _best(text: str, section: _Section, begin: int, latest: int) -> int:
-    """Choose the last good place to cut, in the later half of what a chunk may hold."""
-    earliest = begin + LIMIT // 2
+def _best(text: str, section: _Section, earliest: int, latest: int) -> int:
+    """Choose the last good place to cut between two."""
     found = _last(section.blocks, earliest, latest) or _last(section.lines, earliest, latest)
     if found:
         return found
+    begin = max(section.start, earliest - LIMIT)
     sentences = [begin + place for place in ends(text[begin:latest]) if text[begin + place - 1] != "\n"]
     found = _last(sentences, earliest, latest - 1)  # at the very end nothing says that the sentence is over
     return found or text.rfind("\n", earliest, latest) + 1 or cut(text, earliest, latest)
@@ -241,10 +244,10 @@ def _last(places: Sequence[int], earliest: int, latest: int) -> int:
     return places[at - 1] if at and places[at - 1] >= earliest else 0
 
 
-def _repeated(text: str, begin: int, stop: int) -> int:
+def _repeated(text: str, begin: int, stop: int, overlap: int) -> int:
     """Say where the next part begins: with the last sentence of this one, or with the end of it if that is long."""
     whole = text[begin:stop].rstrip()
     last = max((place for place in ends(whole) if place < len(whole)), default=0)
-    if len(whole) - last <= OVERLAP and stop - begin - last <= OVERLAP:
+    if stop - begin - last <= overlap:
         return begin + last
-    return cut(text, stop - OVERLAP, stop - OVERLAP // 2)
+    return cut(text, stop - overlap, stop - overlap // 2)

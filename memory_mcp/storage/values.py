@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from memory_mcp.answers import Verification
 from memory_mcp.models import Action, Filter, Memory, ModelIdentity
+from memory_mcp.tokens import digest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +43,11 @@ class Document:
     namespace: str
     version: str
     chunks: tuple[Memory, ...]
+
+    @cached_property
+    def digests(self) -> tuple[bytes, ...]:
+        """Those of the chunks' texts, made once: they are compared before every transaction."""
+        return tuple(digest(chunk.content) for chunk in self.chunks)
 
 
 @dataclass(frozen=True)
