@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from memory_mcp import reference
+from memory_mcp.context import render_memory, render_recall
 from memory_mcp.errors import InvalidInput
+from memory_mcp.models import Query
 from memory_mcp.storage import driver
 from memory_mcp.storage.documents import BATCH
-from tests.exports import HEADER, line
+from tests.exports import HEADER, line, opened
 from tests.shell import CHECKOUT, COFFEE, Shell
 
 GUIDE = """---
@@ -206,6 +208,25 @@ def test_the_same_text_in_two_files_stands_in_both(shell, tmp_path):
     assert [part["content"] for part in parts(shell) if "/a/" in part["place"]][1].startswith("Light")
 
 
+def test_an_archived_part_stays_archived_while_its_file_changes_and_can_be_restored(shell, guide, tmp_path):
+    shell("import", str(guide), str(written(tmp_path / "copy.md", GUIDE)))
+    [smoke] = [one["id"] for one in parts(shell) if one["place"] == f"{guide}, part 2"]
+    shell("archive", smoke)
+    shell("import", str(written(guide, GUIDE.replace("October", "November"))))
+    assert [one["id"] for one in parts(shell, "--archived")] == [smoke]
+    assert shell("restore", smoke).code == 0
+    assert len(parts(shell)) == 6
+
+
+def test_indexes_agree_with_the_rows_whatever_became_of_a_document(shell, guide):
+    shell("import", str(guide), model="universal")
+    shell("import", str(written(guide, GUIDE.replace("October", "November"))), "--tag", "bees", model="universal")
+    shell("forget", ids(shell)["How to keep bees."])
+    shell("import", str(guide), "--include-forgotten", "--trusted")
+    [indexes] = [one for one in shell("doctor", "--json").json["findings"] if one["part"] == "indexes"]
+    assert indexes["status"] == "ok"
+
+
 def test_one_file_in_two_namespaces_is_kept_in_each(shell, guide):
     shell("import", str(guide), "--namespace", "garden")
     assert "imported, 3" in shell("import", str(guide)).out
@@ -292,10 +313,9 @@ def test_documents_are_forgotten_by_source_and_by_folder(shell, tmp_path):
 def test_who_forgets_a_part_is_told_which_others_may_repeat_a_sentence_of_it(shell, tmp_path):
     text = " ".join(f"Sentence {number} says that the kettle stands on the shelf." for number in range(80))
     shell("import", str(written(tmp_path / "long.txt", text)))
-    first, second, third, *_ = (one["id"] for one in parts(shell))
-    told = shell("forget", second).out
-    assert first in told
-    assert third in told
+    first, second, third, fourth, *_ = (one["id"] for one in parts(shell))
+    for gone, neighbour in ((second, first), (third, fourth)):
+        assert neighbour in shell("forget", gone).out
     shell("import", str(written(tmp_path / "bees.md", GUIDE)))
     assert "repeat a sentence" not in shell("forget", ids(shell)["How to keep bees."]).out
 
@@ -451,7 +471,9 @@ def test_a_name_of_odd_characters_is_a_name(shell, tmp_path):
             made.append(written(tmp_path / "odd" / os.fsdecode(name), "# A\n\nText.\n"))
         except OSError:
             continue  # a file system that has no such names
-    assert len(shell("import", str(tmp_path / "odd"), "--json").json["documents"]) == len(made)
+    told = shell("import", str(tmp_path / "odd"))
+    assert len(told.out.splitlines()) == len(made)
+    assert "\nline" not in told.out + shell("list").out
     assert len(parts(shell)) == len(made)
     assert "1 document unchanged" in shell("import", str(made[-1])).out
     shell("export", str(tmp_path / "all.jsonl"))
@@ -494,6 +516,27 @@ def test_a_file_that_changes_while_it_is_read_is_read_again_and_at_last_refused(
 def test_a_text_too_long_to_store_is_told_of_import(shell):
     ran = shell("store", "x" * 16_001)
     assert "memory-mcp import FILE" in ran.err
+
+
+# ---- shown ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_a_reply_shows_title_and_place_and_enough_of_each_part_to_hold_an_answer(tmp_path):
+    text = "\n\n".join(f"# {number}\n\nThe kettle. {'It stands on the shelf. ' * 30}" for number in range(20))
+    file = written(tmp_path / "kettles.md", text)
+    async with opened(tmp_path / "memory.db") as memory:
+        await memory.take_in_document(file, reference.Manner())
+        found = await memory.recall(Query("kettle", limit=20))
+        shown = render_recall(found, limit=memory.room(), zone=memory.zone)
+        one = await memory.get(found.hits[0].memory.id)
+        whole = render_memory(one, zone=memory.zone)
+    assert 2 <= len(found.hits) <= 5
+    assert found.omitted + len(found.hits) == 20
+    assert all(len(str(hit["content"])) > 500 for hit in shown.data["hits"])
+    assert f"title={one.title}, place={one.place.rpartition('/')[2]}" in shown.text
+    assert one.place.startswith(str(file))
+    assert f"place: {one.place}" in whole
 
 
 # ---- interrupted ---------------------------------------------------------------------------------------------------
@@ -573,6 +616,16 @@ def test_an_import_killed_at_any_moment_is_completed_by_the_next(tmp_path, capsy
         Shell(file, capsys)("import", str(folder))
     assert len(rows(whole)) == 800
     assert rows(broken) == rows(whole)
+
+
+@pytest.mark.anyio
+async def test_the_upkeep_erases_what_an_interrupted_import_left(tmp_path):
+    async with opened(tmp_path / "memory.db") as memory:
+        for text in (GUIDE, "# Guide\n\nOther.\n"):
+            await memory.take_in_document(written(tmp_path / "bees.md", text), reference.Manner())
+        assert (await memory.stats()).memories == 4
+        await memory.maintain()
+        assert (await memory.stats()).memories == 1
 
 
 def test_text_is_kept_though_the_model_is_not_there_and_gets_its_vectors_later(shell, guide):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_mcp.answers import TakenIn
-from memory_mcp.cli.terminal import Meter, Screen, counted
+from memory_mcp.cli.terminal import Meter, Screen, counted, in_a_line
 from memory_mcp.errors import InvalidInput
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
@@ -56,7 +56,7 @@ def _each_once(asked: Mapping[str, Path]) -> list[str]:
 
 def told(done: Mapping[str, TakenIn]) -> list[str]:
     """Say what became of each file, and of very many in numbers."""
-    news = [f"{name}: {_told(one)}" for name, one in done.items() if one.outcome != "unchanged"]
+    news = [f"{in_a_line(name)}: {_told(one)}" for name, one in done.items() if one.outcome != "unchanged"]
     counts = Counter(one.outcome for one in done.values())
     lines = news[:SHOWN]
     if len(news) > SHOWN:
@@ -81,7 +81,7 @@ def remark(done: Mapping[str, TakenIn], screen: Screen) -> None:
     flagged = sum(one.flagged for one in done.values())
     if flagged:
         screen.note(f"Flagged, and not shown unasked: {flagged}, for their texts command the assistant.")
-    noticed = [f"{name}: {' '.join(one.notices)}" for name, one in done.items() if one.notices]
+    noticed = [f"{in_a_line(name)}: {' '.join(one.notices)}" for name, one in done.items() if one.notices]
     for line in noticed[:SHOWN]:
         screen.note(line)
     if any(one.outcome == "forgotten" for one in done.values()):

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from memory_mcp.answers import BroughtIn, Exported
 from memory_mcp.cli import documents
-from memory_mcp.cli.terminal import Meter, Screen, counted
+from memory_mcp.cli.terminal import Meter, Screen, counted, in_a_line
 from memory_mcp.config import Settings
 from memory_mcp.errors import Conflict, InvalidInput, NotFound
 from memory_mcp.files import put_in_place
@@ -95,7 +95,7 @@ async def import_files(memory: "MemoryService", args: Namespace, screen: Screen)
         _remark(name, one, screen)
     documents.remark(shelved, screen)
     for name, why in refused.items():
-        screen.note(f"{name}: {why}")
+        screen.note(f"{in_a_line(name)}: {why}")
     screen.note("Nothing was saved: this was a dry run." if args.dry_run and lines else "")
     return 1 if refused or any(one.skipped_in_all or one.missing for one in done.values()) else 0
 

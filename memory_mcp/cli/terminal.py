@@ -62,7 +62,7 @@ class Screen:
     def summary(self, memory: Memory, *remarks: str) -> str:
         """Write one memory of a list: a line about it, then its text, set in so that it cannot pose as another."""
         marks = [f"key={memory.key}"] * bool(memory.key) + [f"#{tag}" for tag in memory.tags]
-        marks += [memory.title] * bool(memory.title) + [f"in {memory.place}"] * bool(memory.place)
+        marks += [memory.title] * bool(memory.title) + [f"in {in_a_line(memory.place)}"] * bool(memory.place)
         marks += ["pinned"] * memory.pinned + [memory.state] * (memory.state != "active")
         marks += [f"source={memory.source}", memory.trust] * (memory.trust != "trusted") + ["flagged"] * memory.flagged
         facts = [memory.id, memory.kind, self.time(memory.created_at), memory.namespace, *marks, *remarks]
@@ -130,6 +130,11 @@ def told_of_similar(near: Similar) -> str:
 def counted(count: int, one: str, many: str) -> str:
     """Write a number and its noun, as in '1 memory' and '2 memories'."""
     return f"{count} {one if count == 1 else many}"
+
+
+def in_a_line(name: str) -> str:
+    """Write the name of a file in one line, whatever it holds: it could pose as a line of ours."""
+    return name.replace("\n", "\\n")
 
 
 def harmless(text: str) -> str:

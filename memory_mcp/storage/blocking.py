@@ -1,6 +1,7 @@
 """Which places were forgotten and do not come back by themselves: coordinates, neither text nor a digest of it."""
 
 import json
+import secrets
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
@@ -8,7 +9,7 @@ from memory_mcp.models import FILE
 from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.records import from_ms
-from memory_mcp.storage.values import GONE, Block, Coordinates, Draft
+from memory_mcp.storage.values import Block, Coordinates, Draft
 
 
 def block(connection: Connection, gone: Collection[int], now: int, *, asked: bool) -> None:
@@ -17,7 +18,7 @@ def block(connection: Connection, gone: Collection[int], now: int, *, asked: boo
     What a person had us forget is not imported again either, and nothing is concluded again from what it came from.
     """
     values = {"gone": json.dumps(sorted(gone)), "now": now, "asked": int(asked)}
-    values |= {"file": FILE, "replaced": GONE}
+    values |= {"file": FILE, "unknown": f"{secrets.token_hex(16)} "}
     for statement in (
         _MESSAGES,
         _MARKS,
@@ -95,11 +96,10 @@ _FILES = f"""
 """A file of which something goes is not taken in again as it is: which part that was, no digest may tell."""
 
 _VERSIONS = f"""
-    update document set version = hex(randomblob(16))
-    where origin in (select origin from document where memory in {_GONE}) and memory not in {_GONE}
-      and substr(version, 1, length(:replaced)) <> :replaced
+    update document set version = :unknown || (select namespace from memory where row = document.memory)
+    where (origin, version) in (select origin, version from document where memory in {_GONE}) and memory not in {_GONE}
 """
-"""The version of a file is a digest of all of it, what goes included."""
+"""The version of a file is a digest of all of it, what goes included: what stays of it is of an unknown one."""
 
 
 def is_blocked(connection: Connection, draft: Draft) -> bool:
