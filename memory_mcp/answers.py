@@ -222,6 +222,23 @@ class Exported:
 
 
 @dataclass(frozen=True)
+class TakenIn:
+    """What became of a file given as reference: how many chunks were added, were here already, were removed.
+
+    `forgotten`: something of it was forgotten on request, so it was left as it is. `flagged` of its chunks command the
+    assistant; `notices` say what was done to its text.
+    """
+
+    origin: str
+    outcome: Literal["imported", "changed", "unchanged", "forgotten"]
+    added: int = 0
+    kept: int = 0
+    removed: int = 0
+    flagged: int = 0
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Skipped:
     """A line of an export that did not come in, and why."""
 

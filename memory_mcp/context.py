@@ -20,6 +20,9 @@ LEAST_TOKENS = 100
 LEAST_CONTENT = 100
 """Bytes of content below which an entry is of little use."""
 
+LEAST_PART = 800
+"""The same of a part of a document, in which the answer stands anywhere (docs/decisions.md, Documents)."""
+
 LEAST_ENTRY = 100
 """Bytes that even an empty entry takes, with its id and its date."""
 
@@ -65,7 +68,8 @@ def fitting(hits: Sequence[Hit], *, limit: int, zone: tzinfo, notice: str = "", 
     for count, hit in enumerate(hits):
         facts = _hit_facts(hit, "", zone)
         labels = max(_size(_written(facts)), _size(", ".join(_labels(facts))))
-        left -= labels + min(least, _size(hit.memory.content))
+        enough = max(least, LEAST_PART) if hit.memory.kind is Kind.DOCUMENT else least
+        left -= labels + min(enough, _size(hit.memory.content))
         if left < 0:
             return max(1, count)
     return len(hits)
@@ -136,6 +140,7 @@ def render_memory(memory: Memory, *, zone: tzinfo) -> str:
     instants = {"updated_at": memory.updated_at, "superseded_at": memory.superseded_at, "expires_at": memory.expires_at}
     known: dict[str, object] = {
         **_facts(memory, zone),
+        **({"place": one_line(memory.place)} if memory.place else {}),
         "importance": round(memory.importance, 2),
         **{name: dates.show(at, zone) for name, at in instants.items() if at},
         **({"derived_from": ", ".join(memory.derived_from)} if memory.derived_from else {}),
@@ -266,6 +271,7 @@ def _facts(memory: Memory, zone: tzinfo) -> dict[str, object]:
         "session_id": (memory.session_id, ""),
         "key": (memory.key, ""),
         "title": (memory.title, ""),
+        "place": (memory.place.replace("\\", "/").rpartition("/")[2], ""),  # the whole path takes a hit's room
         "tags": (memory.tags, ()),
         "namespace": (memory.namespace, "user"),
         "confidence": (round(memory.confidence, 2), 1.0),

@@ -62,7 +62,8 @@ class _Line:
 
 
 _HEADERS, _LINES = TypeAdapter(Header), TypeAdapter(_Line)
-_IN_LINKS = {"memory": {"derived_from", "superseded_by"}}
+_ELSEWHERE = {"memory": {"derived_from", "superseded_by", "place"}}
+"""What stands in the links and beside the memory."""
 
 
 # ---- written -------------------------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ def header(written_by: str, exported_at: datetime, memories: int) -> str:
 
 def written(record: Record) -> str:
     """Write the line of one record; what is not known of it is left out."""
-    return _LINES.dump_json(_line(record), exclude_none=True, exclude=_IN_LINKS).decode()
+    return _LINES.dump_json(_line(record), exclude_none=True, exclude=_ELSEWHERE).decode()
 
 
 def _line(record: Record) -> _Line:

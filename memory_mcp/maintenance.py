@@ -107,6 +107,8 @@ class Maintenance:
                 await self._tidy(expired, faded, full=full)
             finally:
                 await self._db.release("upkeep", self._owner)
+        if looks:
+            await self._db.drop_replaced(door=DOOR)  # an import was interrupted and not repeated
         if looks and len(faded) < BATCH:
             self._looked_at = now
         await self._db.finish_erasure()

@@ -67,9 +67,10 @@ class Memory:
     """One text worth knowing later, with everything that is known about it.
 
     Instants are aware and in UTC. `importance` and `confidence` lie in 0..1. `sequence` is the place of a turn within
-    its session, from 1, numbered by the store. `valid_from`/`valid_to` say when the text was true in the world,
-    `created_at` when it was learned, `superseded_at` when a newer memory replaced it. One that is `flagged` commands
-    the assistant and is not shown unasked until a person vouches for it.
+    its session, from 1, numbered by the store. `title` and `place` are those of a part of a document: its headings, and
+    which part of which file it is. `valid_from`/`valid_to` say when the text was true in the world, `created_at` when
+    it was learned, `superseded_at` when a newer memory replaced it. One that is `flagged` commands the assistant and
+    is not shown unasked until a person vouches for it.
     """
 
     id: str
@@ -85,6 +86,7 @@ class Memory:
     sequence: int | None = None
     speaker: str = ""
     title: str = ""
+    place: str = ""
     importance: float = 0.5
     confidence: float = 1.0
     source: Source = Source.AGENT
@@ -120,6 +122,10 @@ class Action:
 
 LESSONS = "\nLessons:\n"
 """Between what happened and what was learned from it, in the content of an episode."""
+
+
+FILE = "file"
+"""Stands for a host in the block on a file given as reference, whose session is the file's path."""
 
 
 OWN_WORDS = "host"
@@ -199,6 +205,7 @@ class Filter:
     tags: tuple[str, ...] = ()
     states: tuple[State, ...] = (State.ACTIVE,)
     session_id: str = ""
+    file: str = ""
     source: Source | None = None
     trust: Trust | None = None
     flagged: bool | None = None
@@ -277,7 +284,10 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which memories a forget, archive or restore is about: exact ids, or a query, tags, session, source, date."""
+    """Which memories a forget, archive or restore is about: exact ids, or a query, tags, session, source, date, file.
+
+    `file` is the origin of a document, or of the folder that it was in.
+    """
 
     ids: tuple[str, ...] = ()
     query: str = ""
@@ -287,6 +297,7 @@ class Selection:
     before: str = ""
     namespace: str = ""
     confirm: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True)

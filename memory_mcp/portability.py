@@ -80,6 +80,16 @@ async def export(db: Store, write: Callable[[str], object], now: datetime) -> Ex
 # ---- in ------------------------------------------------------------------------------------------------------------
 
 
+def is_export(source: IO[bytes]) -> bool:
+    """Whether a file begins as an export does, be it of a newer version. `source` is buffered."""
+    with closing(export_lines.lines(source)) as lines:
+        first = next(lines, None)
+    try:
+        return first is not None and export_lines.as_header(first) is not None
+    except InvalidInput:
+        return True
+
+
 async def bring_in(
     db: Store, source: IO[bytes], manner: Manner, *, now: Callable[[], datetime], door: str
 ) -> BroughtIn:

@@ -90,7 +90,7 @@ def require_text(text: object, field: str, limit: int, *, then: str = f"; {_UNSA
     if _is_blank(kept):
         raise InvalidInput(f"{field} is empty or has nothing visible in it{then}")
     if len(kept) > limit:
-        longer = " Split it." if field == "content" else ""
+        longer = " Split it, or import it as a file: memory-mcp import FILE" if field == "content" else ""
         raise InvalidInput(f"{field} has {len(kept):,} characters, the limit is {limit:,}{then}{longer}")
     return kept
 

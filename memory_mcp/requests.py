@@ -23,7 +23,7 @@ from memory_mcp.models import Filter, Kind, Memory, NewMemory, Query, Revision, 
 MAX_LIMIT = 50
 NOT_BY_STORE = {
     Kind.EPISODE: "episodes are made by summarize",
-    Kind.DOCUMENT: "files given as reference come in a later version",
+    Kind.DOCUMENT: "files given as reference are for: memory-mcp import FILE",
 }
 PERSON = "user"
 """The namespace about the person, which every recall looks into."""
@@ -136,6 +136,7 @@ def selected(
         states=states,
         tags=sought_tags(selection.tags),
         session_id=sought(selection.session_id, "session_id"),
+        file=selection.file,
         source=selection.source,
         until=dates.since(selection.before, zone=zone, now=now) if selection.before else None,
     )

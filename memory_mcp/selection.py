@@ -34,7 +34,7 @@ async def resolve(store: Store, selection: Selection, where: Filter) -> Versions
 
     `where` is the selection as it was read: a tag of blanks, which selects nothing, is not in it.
     """
-    wide = (selection.query, where.tags, where.session_id, where.source, where.until)
+    wide = (selection.query, where.tags, where.session_id, where.file, where.source, where.until)
     if selection.ids:
         if any(wide):
             raise InvalidInput("ids are exact: give them alone, without query, tags, session_id, source or before.")

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from pathlib import Path
 from typing import IO
 
-from memory_mcp import consolidation, dates, leaks, portability, privacy, relevance, requests, selection
+from memory_mcp import consolidation, dates, leaks, portability, privacy, reference, relevance, requests, selection
 from memory_mcp.answers import (
     AuditPage,
     BroughtIn,
@@ -19,6 +20,7 @@ from memory_mcp.answers import (
     Stats,
     Stored,
     Summarized,
+    TakenIn,
     Wiped,
 )
 from memory_mcp.changing import ChangedModel, Changing, Told
@@ -374,6 +376,17 @@ class MemoryService:
     async def bring_in(self, source: IO[bytes], manner: Manner) -> BroughtIn:
         """Take an export in; see `portability.bring_in`. Vectors are made later, by `embed_pending`."""
         return await portability.bring_in(self.db, source, manner, now=self.now, door=self.door)
+
+    async def take_in_document(self, path: Path, manner: reference.Manner) -> TakenIn:
+        """Keep a file as reference, or its next version; see `reference.take_in`. Vectors are made later."""
+        return await reference.take_in(self.db, path, manner, self.settings, now=self.now, door=self.door)
+
+    async def drop_replaced(self) -> str:
+        """Erase what files given as reference no longer hold; says in a sentence what of that is not verified."""
+        detail = ""
+        while dropped := await self.db.drop_replaced(door=self.door):
+            detail = "" if dropped.verification == "clean" else dropped.detail
+        return detail
 
     # ---- upkeep ------------------------------------------------------------------------------------------------
 

@@ -44,13 +44,14 @@ def sentences(text: str) -> list[str]:
     address or a file name; closing quotes stay. Pieces under 25 characters (13 of Japanese) join a neighbour; those
     over 240 are cut at a clause mark or a space, or hard. A text that is not blank gives at least one.
     """
-    cuts = [0, *_ends(text), len(text)]
+    cuts = [0, *ends(text), len(text)]
     pieces = [piece for start, end in pairwise(cuts) for piece in _short_enough(text, start, end)]
     found = (" ".join(text[start:end].split()) for start, end in _long_enough(text, pieces))
     return [sentence for sentence in found if sentence]
 
 
-def _ends(text: str) -> Iterator[int]:
+def ends(text: str) -> Iterator[int]:
+    """Find where sentences end, in order: the places behind their marks, closing quotes and line breaks."""
     start = 0
     for match in _END.finditer(text):
         if _STRONG.search(match[0]) or _is_full_stop(text, start, match):

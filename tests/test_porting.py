@@ -61,9 +61,9 @@ def test_a_dry_run_says_what_would_come_in_and_keeps_nothing(shell, tmp_path):
 
 
 def test_a_file_that_is_no_export_holds_up_no_other_and_is_no_success(shell, tmp_path):
-    (tmp_path / "chat.txt").write_text("User: hello\n", encoding="utf-8")
+    (tmp_path / "chat.json").write_text('[{"role": "user", "content": "hello"}]', encoding="utf-8")
     (tmp_path / "some.jsonl").write_text(HEADER + line(COFFEE), encoding="utf-8")
-    done = shell("import", *(str(tmp_path / name) for name in ("chat.txt", "missing", ".", "some.jsonl")))
+    done = shell("import", *(str(tmp_path / name) for name in ("chat.json", "missing", ".", "some.jsonl")))
     assert done.code == 1
     assert "some.jsonl: 1 imported" in done.out
     assert "memory-mcp import-conversation" in done.err

@@ -3,12 +3,13 @@
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_mcp.answers import Changed, Forgotten, Preview
 from memory_mcp.cli.commands import NOTHING_FOUND, all_known
 from memory_mcp.cli.terminal import Screen, counted
-from memory_mcp.models import Selection, Source
+from memory_mcp.models import FILE, Selection, Source
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.service import MemoryService
@@ -75,11 +76,11 @@ async def _agreed(act: Callable[[Selection], Awaitable[T | Preview]], args: Name
 
 
 def _require_selectors(args: Namespace) -> None:
-    if args.ids or any((args.query, args.tag, args.session, args.source, args.before, args.namespace)):
+    if args.ids or any((args.query, args.tag, args.session, args.source, args.file, args.before, args.namespace)):
         return
     if args.confirm:
         args.error("repeat the same filters together with --confirm")
-    args.error("say which: IDs, or --query, --tag, --session, --source, --before or --namespace")
+    args.error("say which: IDs, or --query, --tag, --session, --source, --file, --before or --namespace")
 
 
 def _beyond_sample(preview: Preview) -> Sequence[str]:
@@ -96,7 +97,14 @@ def _selection(args: Namespace) -> Selection:
         before=args.before,
         namespace=args.namespace,
         confirm=args.confirm,
+        file=_origin(args.file),
     )
+
+
+def _origin(file: str) -> str:
+    from memory_mcp.reference import origin_of  # noqa: PLC0415 - as MemoryService
+
+    return origin_of(Path(file)) if file else ""
 
 
 # ---- what stays forgotten ------------------------------------------------------------------------------------
@@ -124,6 +132,8 @@ NO_BLOCKS = "Nothing that was forgotten is kept from coming back."
 
 def _told_of_block(block: "Block", screen: Screen) -> str:
     session = f"session {block.session_id!r}" + f" of {block.host}" * bool(block.host)
+    if block.host == FILE:
+        return f"{block.number}  {screen.time(block.forgotten_at)}  file {block.session_id!r} is not imported again"
     what = {
         "message": f"message {block.message_id} of {session} is not kept again",
         "memory": f"memory {block.memory_id} is not imported again",

@@ -155,13 +155,24 @@ def _export(parser: ArgumentParser) -> None:
 
 
 def _import(parser: ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="what export wrote; - reads it from standard input")
     parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="what export wrote (- reads it from standard input), or documents: Markdown and other text in UTF-8, and"
+        " folders, of which every .md, .markdown and .txt file is one",
+    )
+    wrote = parser.add_mutually_exclusive_group()
+    wrote.add_argument(
         "--untrusted",
         action="store_true",
-        help="others wrote it: nothing of it is shown unasked. Without this, it is trusted as far as the file says;"
-        " what is flagged stays so in any case",
+        help="others wrote it: nothing of it is shown unasked. Without this, an export is trusted as far as it says"
+        " itself; what is flagged stays so in any case",
     )
+    wrote.add_argument(
+        "--trusted", action="store_true", help="you wrote these documents yourself; without this, they are untrusted"
+    )
+    _tags(parser, "a label for the documents")
     parser.add_argument("--include-forgotten", action="store_true", help="also what was forgotten here on request")
     parser.add_argument("--dry-run", action="store_true", help="say what would come in, and change nothing")
 
@@ -232,6 +243,9 @@ def _selection(parser: ArgumentParser) -> None:
     _tags(parser, "those with this tag")
     parser.add_argument("--session", default="", metavar="ID", help="those of this conversation")
     parser.add_argument("--source", choices=SOURCES, help="those from there")
+    parser.add_argument(
+        "--file", default="", metavar="FILE", help="the parts of this document, or of all in this folder"
+    )
     parser.add_argument("--before", default="", metavar="DATE", help="those learned before this date")
     parser.add_argument("--confirm", default="", metavar="HANDLE", help="go on with exactly what a preview showed")
 
@@ -451,10 +465,12 @@ VERBS: dict[str, Verb] = {
     ),
     "import": Verb(
         porting.import_files,
-        "take in what export wrote, each memory once and under its own id; again is harmless",
-        "memories.jsonl --dry-run",
+        "take in what export wrote, each memory once and under its own id, or documents as reference, in parts; again"
+        " is harmless, and a document that changed takes the place of what it was",
+        "notes/ memories.jsonl --dry-run",
         _import,
         "FILE...",
+        "where documents go, a project's name or user (MEMORY_MCP_NAMESPACE)",
     ),
     "wipe": Verb(
         wiping.wipe,

@@ -1,16 +1,17 @@
-"""The verbs by which all that is kept moves: out into a file of lines, and in from such files."""
+"""The verbs export and import: all that is kept moves out into a file of lines, and in from such files and others."""
 
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from memory_mcp.answers import BroughtIn, Exported
-from memory_mcp.cli.terminal import Screen, counted
+from memory_mcp.cli import documents
+from memory_mcp.cli.terminal import Meter, Screen, counted, in_a_line
 from memory_mcp.config import Settings
 from memory_mcp.errors import Conflict, InvalidInput, NotFound
 from memory_mcp.files import put_in_place
@@ -78,7 +79,76 @@ def _told(exported: Exported) -> str:
 
 
 async def import_files(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
-    """Take exports in, one after the other; one that is none holds up no other."""
+    """Take files in, exports first; one that cannot be used holds up no other."""
+    asked = _sorted_out(args.files, memory.settings)
+    done, refused = await _exports(memory, asked.exports, args)
+    shelved, unread = await documents.take_in(memory, asked.documents, documents.manner(args), screen)
+    refused |= asked.refused | unread
+    if not args.dry_run:
+        await _embed(memory, screen)
+    lines = [_what_came(name, one) for name, one in done.items()] + documents.told(shelved)
+    if lines or screen.as_json:
+        files, kept = ({name: asdict(one) for name, one in some.items()} for some in (done, shelved))
+        answer = {"dry_run": args.dry_run, "files": files, "documents": kept, "refused": refused}
+        screen.answer(answer, *lines)
+    for name, one in done.items():
+        _remark(name, one, screen)
+    documents.remark(shelved, screen)
+    for name, why in refused.items():
+        screen.note(f"{in_a_line(name)}: {why}")
+    screen.note("Nothing was saved: this was a dry run." if args.dry_run and lines else "")
+    return 1 if refused or any(one.skipped_in_all or one.missing for one in done.values()) else 0
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was named, sorted out: exports, documents by the name that a person knows, and what is neither."""
+
+    exports: list[str] = field(default_factory=list[str])
+    documents: dict[str, Path] = field(default_factory=dict[str, Path])
+    refused: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def _sorted_out(names: Sequence[str], settings: Settings) -> _Asked:
+    """Tell exports from documents by what they hold, and find the documents of folders."""
+    from memory_mcp import reference  # noqa: PLC0415 - as MemoryService
+
+    asked = _Asked()
+    for name in dict.fromkeys(names):
+        path = Path(name).expanduser()
+        if name != STREAM and path.is_dir():
+            found = list(reference.found_in(path))
+            asked.documents.update((str(one.path), one.path) for one in found if not one.problem)
+            asked.refused.update((str(one.path), one.problem) for one in found if one.problem)
+            if not found:
+                asked.refused[name] = "There is no .md, .markdown or .txt file in this folder. Nothing was saved."
+        elif name == STREAM or not path.is_file() or _is_export(name, settings):
+            asked.exports.append(name)
+        else:
+            asked.documents[name] = path
+    return asked
+
+
+DATA = frozenset({".json", ".jsonl", ".ndjson"})
+"""Endings of files that are an export or a conversation, and no text to read."""
+
+
+def _is_export(name: str, settings: Settings) -> bool:
+    from memory_mcp.portability import is_export  # noqa: PLC0415 - as MemoryService
+
+    if Path(name).suffix.lower() in DATA:
+        return True
+    try:
+        with _source(name, settings) as source:
+            return is_export(source)
+    except InvalidInput:
+        return False  # it is said again when it is read
+
+
+async def _exports(
+    memory: "MemoryService", names: Sequence[str], args: Namespace
+) -> tuple[dict[str, BroughtIn], dict[str, str]]:
+    """Take exports in; gives what became of each, and why others were refused."""
     from memory_mcp.portability import Manner  # noqa: PLC0415 - as MemoryService
 
     manner = Manner(
@@ -86,24 +156,13 @@ async def import_files(memory: "MemoryService", args: Namespace, screen: Screen)
     )
     done: dict[str, BroughtIn] = {}
     refused: dict[str, str] = {}
-    for name in args.files:
+    for name in names:
         try:
             with _source(name, memory.settings) as source:
                 done[name] = await memory.bring_in(source, manner)
         except InvalidInput as error:
             refused[name] = str(error)
-    if not args.dry_run:
-        await memory.embed_pending(told=_telling(screen, (await memory.stats()).awaiting_vectors))
-    lines = [_what_came(name, one) for name, one in done.items()]
-    answer = {"dry_run": args.dry_run, "files": {name: asdict(one) for name, one in done.items()}, "refused": refused}
-    if done or screen.as_json:
-        screen.answer(answer, *lines)
-    for name, one in done.items():
-        _remark(name, one, screen)
-    for name, why in refused.items():
-        screen.note(f"{name}: {why}")
-    screen.note("Nothing was saved: this was a dry run." if args.dry_run and done else "")
-    return 1 if refused or any(one.skipped_in_all or one.missing for one in done.values()) else 0
+    return done, refused
 
 
 @contextmanager
@@ -123,14 +182,11 @@ def _source(name: str, settings: Settings) -> Generator[IO[bytes]]:
         yield file
 
 
-def _telling(screen: Screen, waiting: int) -> Callable[[int], None]:
-    """Say on a terminal how many of the missing vectors are made."""
-
-    def tell(done: int) -> None:
-        if screen.err.isatty():
-            screen.note(f"vectors: {done:,} of {max(done, waiting):,}")
-
-    return tell
+async def _embed(memory: "MemoryService", screen: Screen) -> None:
+    """Make the vectors that are missing, and say how many are made."""
+    meter = Meter(screen.err, "vectors of memories", (await memory.stats()).awaiting_vectors)
+    await memory.embed_pending(told=meter.tell)
+    meter.end()
 
 
 def _what_came(name: str, one: BroughtIn) -> str:

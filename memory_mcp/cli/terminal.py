@@ -67,6 +67,7 @@ class Screen:
     def summary(self, memory: Memory, *remarks: str) -> str:
         """Write one memory of a list: a line about it, then its text, set in so that it cannot pose as another."""
         marks = [f"key={memory.key}"] * bool(memory.key) + [f"#{tag}" for tag in memory.tags]
+        marks += [memory.title] * bool(memory.title) + [f"in {in_a_line(memory.place)}"] * bool(memory.place)
         marks += ["pinned"] * memory.pinned + [memory.state] * (memory.state != "active")
         marks += [f"source={memory.source}", memory.trust] * (memory.trust != "trusted") + ["flagged"] * memory.flagged
         facts = [memory.id, memory.kind, self.time(memory.created_at), memory.namespace, *marks, *remarks]
@@ -90,6 +91,41 @@ class Screen:
         return str(value)
 
 
+WIDTH = 24
+"""Characters of a bar."""
+
+TENTH, WORTH_TELLING = 10, 200
+"""Where nobody watches, every tenth part is told, of what is so many that it takes a while."""
+
+
+class Meter:
+    """How far something is: a bar on a terminal, which is drawn over, and elsewhere now and then a line."""
+
+    def __init__(self, err: TextIO, what: str, of: int) -> None:
+        self._err = err
+        self._what = what
+        self._of = of
+        self._told = 0
+        self._drawn = False
+
+    def tell(self, done: int) -> None:
+        """Say how many are done by now."""
+        of = max(done, self._of, 1)
+        counts = f"{done:,} of {of:,} {self._what}"
+        if self._err.isatty():
+            full = WIDTH * done // of
+            print(f"\r[{'#' * full}{'.' * (WIDTH - full)}] {counts}", end="", file=self._err, flush=True)
+            self._drawn = True
+        elif of >= WORTH_TELLING and done * TENTH // of > self._told:
+            self._told = done * TENTH // of
+            print(counts, file=self._err, flush=True)
+
+    def end(self) -> None:
+        """Let other lines follow."""
+        if self._drawn:
+            print(file=self._err)
+
+
 def told_of_similar(near: Similar) -> str:
     """Write a near match in one line."""
     labels = ", ".join(filter(None, (f"differs in {near.differs}" if near.differs else "", near.trust)))
@@ -99,6 +135,11 @@ def told_of_similar(near: Similar) -> str:
 def counted(count: int, one: str, many: str) -> str:
     """Write a number and its noun, as in '1 memory' and '2 memories'."""
     return f"{count} {one if count == 1 else many}"
+
+
+def in_a_line(name: str) -> str:
+    """Write the name of a file in one line, whatever it holds: it could pose as a line of ours."""
+    return name.replace("\n", "\\n")
 
 
 def harmless(text: str) -> str:

@@ -22,6 +22,9 @@ ARCHIVE, RESTORE = "archive", "restore"
 REDACT = "redact"
 """The verb of taking secrets out of what was kept."""
 
+REPLACE = "replace"
+"""The verb of erasing what a file given as reference no longer holds; it may come again."""
+
 STORE, SUMMARIZE = "store", "summarize"
 """Verbs by which memories come in that somebody worded."""
 

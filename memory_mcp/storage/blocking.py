@@ -1,9 +1,11 @@
 """Which places were forgotten and do not come back by themselves: coordinates, neither text nor a digest of it."""
 
 import json
+import secrets
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from memory_mcp.models import FILE
 from memory_mcp.storage.audit import Act, record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.records import from_ms
@@ -16,7 +18,13 @@ def block(connection: Connection, gone: Collection[int], now: int, *, asked: boo
     What a person had us forget is not imported again either, and nothing is concluded again from what it came from.
     """
     values = {"gone": json.dumps(sorted(gone)), "now": now, "asked": int(asked)}
-    for statement in (_MESSAGES, _MARKS, *((_MEMORIES, _ORIGINS, _FACTS, _SUMMARIES, _COVERED) if asked else ())):
+    values |= {"file": FILE, "unknown": f"{secrets.token_hex(16)} "}
+    for statement in (
+        _MESSAGES,
+        _MARKS,
+        _VERSIONS,
+        *((_FILES, _MEMORIES, _ORIGINS, _FACTS, _SUMMARIES, _COVERED) if asked else ()),
+    ):
         connection.execute(statement, values)
 
 
@@ -77,6 +85,21 @@ _MARKS = f"""
     where (host, session_id) in (select host, session_id from turn where memory in {_GONE})
 """
 """The mark of how far a host's record was read is a digest of its last lines, perhaps of what goes."""
+
+
+_FILES = f"""
+    {_BLOCK}
+    select 'message', :file, n.name, d.origin, '', '', 1, :now
+    from document d join memory m on m.row = d.memory join namespace n on n.number = m.namespace
+    where d.memory in {_GONE}
+"""
+"""A file of which something goes is not taken in again as it is: which part that was, no digest may tell."""
+
+_VERSIONS = f"""
+    update document set version = :unknown || (select namespace from memory where row = document.memory)
+    where (origin, version) in (select origin, version from document where memory in {_GONE}) and memory not in {_GONE}
+"""
+"""The version of a file is a digest of all of it, what goes included: what stays of it is of an unknown one."""
 
 
 def is_blocked(connection: Connection, draft: Draft) -> bool:

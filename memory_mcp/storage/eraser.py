@@ -196,17 +196,24 @@ class Eraser:
 
 
 def _still_standing(erased: Erased) -> str:
-    sessions, origins = ", ".join(map(repr, erased.resummarize)), ", ".join(erased.origins[:NAMED])
-    more = f" and {len(erased.origins) - NAMED} more" if len(erased.origins) > NAMED else ""
+    sessions, origins, beside = ", ".join(map(repr, erased.resummarize)), _named(erased.origins), _named(erased.beside)
     parts = (
         f"The summary of session {sessions} still stands, may tell of it, and must be made again: call summarize."
         if sessions
         else "",
-        f"It was learned from memory {origins}{more}, which still stands: forget that too if it tells of it."
+        f"It was learned from memory {origins}, which still stands: forget that too if it tells of it."
         if origins
+        else "",
+        f"The next part of the document may repeat a sentence of it: forget memory {beside}, too, if it does."
+        if beside
         else "",
     )
     return " ".join(filter(None, parts))
+
+
+def _named(ids: Sequence[str]) -> str:
+    """Name the first of many."""
+    return ", ".join(ids[:NAMED]) + (f" and {len(ids) - NAMED} more" if len(ids) > NAMED else "")
 
 
 def _joined(some: Traces, more: Traces) -> Traces:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memory_mcp.errors import Conflict
-from memory_mcp.storage.audit import EXPIRE, FORGET, Act, record
+from memory_mcp.storage.audit import EXPIRE, FORGET, REPLACE, Act, record
 from memory_mcp.storage.blocking import block
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.listing import versions
@@ -20,7 +20,8 @@ from memory_mcp.storage.words import remove_words, rewrite_last_words
 class Erased:
     """What was erased, the token under which the file remembers that it is not yet verified, what to look for.
 
-    `origins` are the memories that what was erased had been learned from, and that still stand.
+    `origins` are the memories that what was erased had been learned from, and that still stand; `beside` the parts of
+    documents that lay next to it under the same headings, and repeat a sentence of it perhaps.
     """
 
     ids: tuple[str, ...]
@@ -30,6 +31,7 @@ class Erased:
     token: str
     traces: Traces
     origins: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 Versions = Sequence[tuple[str, int]]
@@ -60,9 +62,11 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
         token=token,
         traces=traces_of(connection, gone),
         origins=_standing_origins(connection, gone) if cascade else (),
+        beside=_parts_beside(connection, gone) if cascade else (),
     )
     if gone:
-        block(connection, gone, act.now, asked=verb == FORGET)
+        if verb != REPLACE:
+            block(connection, gone, act.now, asked=verb == FORGET)
         _hand_over_facts(connection, gone)
         _delete(connection, gone)
         rewrite_last_words(connection)
@@ -166,6 +170,21 @@ def _standing_origins(connection: Connection, gone: Collection[int]) -> tuple[st
         with gone as (select value as row from json_each(:gone))
         select distinct older.id from gone join link l on l.newer = gone.row and l.relation = 'derived_from'
         join memory older on older.row = l.older where older.row not in gone order by older.row
+        """,
+        {"gone": json.dumps(sorted(gone))},
+    ).fetchall()
+    return tuple(memory_id for (memory_id,) in found)
+
+
+def _parts_beside(connection: Connection, gone: Collection[int]) -> tuple[str, ...]:
+    found = connection.execute(
+        """
+        with gone as (select value as row from json_each(:gone))
+        select distinct m.id from gone join document d on d.memory = gone.row join memory lost on lost.row = gone.row
+        join document other on (other.origin, other.version) = (d.origin, d.version)
+          and other.position in (d.position - 1, d.position + 1)
+        join memory m on m.row = other.memory and m.title = lost.title
+        where m.row not in gone order by m.row
         """,
         {"gone": json.dumps(sorted(gone))},
     ).fetchall()

@@ -16,6 +16,12 @@ AS_OF = """
 """
 """Held true at that instant, as it was known then."""
 
+OF_FILE = """
+    m.row in (select memory from document
+        where origin = :f_file or substr(origin, 1, length(:f_file) + 1) in (:f_file || '/', :f_file || char(92)))
+"""
+"""A part of this file, or of a file in this folder."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 KINDS, STATES, TRUSTS = tuple(Kind), tuple(State), tuple(Trust)
 
@@ -64,6 +70,7 @@ def clause(where: Filter) -> Clause:
             json.dumps(where.states) if where.states else None,
         ),
         ("m.session in (select number from session where id = :f_session)", "f_session", where.session_id or None),
+        (OF_FILE, "f_file", where.file or None),
         ("m.source = :f_source", "f_source", where.source),
         ("m.trust = :f_trust", "f_trust", where.trust),
         ("(m.flagged = 1) = :f_flagged", "f_flagged", None if where.flagged is None else int(where.flagged)),
@@ -110,7 +117,7 @@ def narrow(where: Filter) -> Clause:
 
 def is_narrow(where: Filter) -> bool:
     """Whether `narrow` says all that the filter says, expiry apart."""
-    others = (where.tags, where.session_id, where.source, where.outcome, where.min_confidence, where.as_of)
+    others = (where.tags, where.session_id, where.file, where.source, where.outcome, where.min_confidence, where.as_of)
     return where.flagged is None and not any(others)
 
 

@@ -17,6 +17,7 @@ from memory_mcp.storage.values import (
     Change,
     Check,
     ChosenModel,
+    Document,
     Draft,
     Evidence,
     Holder,
@@ -27,6 +28,7 @@ from memory_mcp.storage.values import (
     Rewriting,
     Rewritten,
     Sentences,
+    Shelved,
     StoredText,
     Vectors,
     Written,
@@ -272,6 +274,26 @@ class Store(Protocol):
 
     def rehearsing(self, *, brings_back: bool) -> AbstractAsyncContextManager[Inlet]:
         """The same, without keeping anything: it says exactly what would become of each record."""
+        ...
+
+    async def document_version(self, origin: str, namespace: str) -> str:
+        """The version of a file given as reference that is kept wholly; '' where there is none, or not one alone."""
+        ...
+
+    async def put_document(self, document: Document, *, brings_back: bool, door: str) -> Shelved:
+        """Take a file in, or its next version, a bounded number of chunks at a time: again, while some are `left`.
+
+        Chunks that stand already with the same title and text stay, under their ids. A file of which something was
+        forgotten on request is left as it is unless `brings_back`. What it no longer holds is for `drop_replaced`.
+        """
+        ...
+
+    async def foresee_document(self, document: Document, *, brings_back: bool) -> Shelved:
+        """Say what that would do in all, and do nothing."""
+        ...
+
+    async def drop_replaced(self, *, door: str) -> Rewritten | None:
+        """Erase some of the chunks that files no longer hold, verified like a forget; None when there are no more."""
         ...
 
     async def finish_erasure(self) -> str:

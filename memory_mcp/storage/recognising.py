@@ -71,15 +71,15 @@ def has_twin(connection: Connection, memory: Memory, before: int, now: int) -> b
     if memory.kind is Kind.TURN:
         held = at_place(connection, memory)
         return held == (digest(memory.content), memory.speaker)
-    if memory.state is not State.ACTIVE:
-        return False
+    if memory.state is not State.ACTIVE or memory.kind is Kind.DOCUMENT:
+        return False  # a chunk is known by its place: two files may say the same
     return connection.execute(
         f"""
         select exists (
             select 1 from memory m join namespace n on n.number = m.namespace
             left join session s on s.number = m.session
             where n.name = :namespace and m.digest = :digest and m.state = 'active' and m.row <= :before
-              and (m.kind = 'episode') = (:kind = 'episode') and (m.kind = 'document') = (:kind = 'document')
+              and (m.kind = 'episode') = (:kind = 'episode') and m.kind <> 'document'
               and (m.kind <> 'episode' or s.id = :session_id) and m.kind <> 'turn'
               and (m.key = :key or m.key = '' or :key = '') and {in_time(":now")})
         """,

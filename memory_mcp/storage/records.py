@@ -22,7 +22,8 @@ MEMORIES = """
            (select json_group_array(older.id) from link l join memory older on older.row = l.older
              where l.newer = m.row and l.relation = 'derived_from') as derived_from,
            coalesce((select newer.id from link l join memory newer on newer.row = l.newer
-             where l.older = m.row and l.relation = 'supersedes' order by l.newer desc limit 1), '') as superseded_by
+             where l.older = m.row and l.relation = 'supersedes' order by l.newer desc limit 1), '') as superseded_by,
+           coalesce((select d.origin || ', part ' || d.position from document d where d.memory = m.row), '') as place
     from memory m
     join namespace n on n.number = m.namespace
     left join session s on s.number = m.session
@@ -72,6 +73,7 @@ def _memory(record: Row) -> Memory:
         sequence=record["sequence"],
         speaker=record["speaker"],
         title=record["title"],
+        place=record["place"],
         importance=record["importance"],
         confidence=record["confidence"],
         source=Source(record["source"]),

@@ -195,7 +195,7 @@ def _refuse(connection: Connection, held: Row, change: Revision) -> None:
 
 
 def _refuse_twin(connection: Connection, held: Row, now: int) -> None:
-    if held["kind"] in (Kind.TURN, Kind.EPISODE):
+    if held["kind"] in BOUND_KINDS:
         return
     twin = same_text(connection, held["namespace"], TextIn(held["digest"], held["kind"], held["key"]), now)
     if twin:

@@ -15,6 +15,7 @@ from memory_mcp.storage import (
     blocking,
     capturing,
     changing,
+    documents,
     driver,
     episodes,
     erasure,
@@ -46,6 +47,7 @@ from memory_mcp.storage.values import (
     Change,
     Check,
     ChosenModel,
+    Document,
     Draft,
     Evidence,
     Holder,
@@ -56,6 +58,7 @@ from memory_mcp.storage.values import (
     Rewriting,
     Rewritten,
     Sentences,
+    Shelved,
     StoredText,
     Vectors,
     Written,
@@ -311,6 +314,26 @@ class SqliteStore:
             yield rehearsal
         finally:
             rehearsal.close()
+
+    async def document_version(self, origin: str, namespace: str) -> str:
+        """Give the version of a file that is kept wholly."""
+        return await self._database.read(documents.version, origin, namespace)
+
+    async def put_document(self, document: Document, *, brings_back: bool, door: str) -> Shelved:
+        """Take the next chunks of a file in."""
+        act = Act(door, to_ms(self._now()))
+        return await self._database.write(documents.shelve, document, act, brings_back=brings_back)
+
+    async def foresee_document(self, document: Document, *, brings_back: bool) -> Shelved:
+        """Say what that would do."""
+        return await self._database.read(documents.foresee, document, brings_back=brings_back)
+
+    async def drop_replaced(self, *, door: str) -> Rewritten | None:
+        """Erase what files no longer hold and verify it."""
+        if not await self._database.read(documents.any_replaced):
+            return None
+        erased = await self._database.write(documents.drop_replaced, Act(door, to_ms(self._now())))
+        return Rewritten(erased.ids, *await self._eraser.follow_up(erased)) if erased else None
 
     async def finish_erasure(self) -> str:
         """Go on with an erasure that could not be verified."""

@@ -55,6 +55,7 @@ def traces_of(connection: Connection, gone: Collection[int]) -> Traces:
          where m.row in (select value from json_each(:gone)) union all
         select lessons from episode where memory in (select value from json_each(:gone)) union all
         select trigger from episode where memory in (select value from json_each(:gone)) union all
+        select origin from document where memory in (select value from json_each(:gone)) union all
         select tool from action where episode in (select value from json_each(:gone)) union all
         select input_digest from action where episode in (select value from json_each(:gone))
         """,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from memory_mcp.answers import Verification
 from memory_mcp.models import Action, Filter, Memory, ModelIdentity
+from memory_mcp.tokens import digest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,6 +77,39 @@ class ModelState:
     change: Change | None
 
 
+GONE = "gone "
+"""How the version of a chunk begins that its file no longer holds; it is about to be erased."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file given as reference, in chunks in the order of its text. `origin` is its path, `version` a digest of it."""
+
+    origin: str
+    namespace: str
+    version: str
+    chunks: tuple[Memory, ...]
+
+    @cached_property
+    def digests(self) -> tuple[bytes, ...]:
+        """Those of the chunks' texts, made once: they are compared before every transaction."""
+        return tuple(digest(chunk.content) for chunk in self.chunks)
+
+
+@dataclass(frozen=True)
+class Shelved:
+    """What became of chunks: written, here already, to be erased; `left` are still to be written.
+
+    A file is `forgotten` if something of it was forgotten on request: it is left as it is.
+    """
+
+    outcome: Literal["imported", "changed", "unchanged", "forgotten"]
+    added: int = 0
+    kept: int = 0
+    removed: int = 0
+    left: int = 0
+
+
 @dataclass(frozen=True)
 class Draft:
     """A memory ready to be written. `vectors` is None while the model is not there: they are filled in later.
@@ -139,8 +174,8 @@ class CaptureResult:
 class Block:
     """A place that was forgotten and is not learned from again by itself; `number` is its name.
 
-    `what`: a `message` of a conversation that is not kept again, a `memory` that no import brings back, or one (or a
-    whole session) of which nothing is concluded again: no key fact, no pattern.
+    `what`: a `message` of a conversation (or, where host is `FILE`, a file) that is not kept again, a `memory` that no
+    import brings back, or one (or a whole session) of which nothing is concluded again: no key fact, no pattern.
     """
 
     number: int
