@@ -8,7 +8,7 @@ from memory_mcp.embedding.loading import Embedded, Embeddings
 from memory_mcp.embedding.protocol import Embedder
 from memory_mcp.embedding.sentence_transformers import checksum_of, load_sentence_transformer
 from memory_mcp.embedding.universal import IDENTITY, load_universal
-from memory_mcp.errors import EmbedderUnavailable, InvalidInput
+from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.models import ModelIdentity
 
 __all__ = ["DEFAULT", "Embedded", "Embedder", "Embeddings", "is_as_loaded", "load_embedder"]
