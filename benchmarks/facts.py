@@ -12,7 +12,7 @@ import asyncio
 import json
 import re
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from measure import interval, report
 from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
 from memory_mcp.embedding import load_embedder
-from memory_mcp.models import NewMemory, Query
+from memory_mcp.models import NewMemory, Query, Selection
 
 LANGUAGES = ("en", "ja")
 PASSED = 10
@@ -35,6 +35,8 @@ Facts = dict[int, tuple[str, str]]
 
 Places = list[bool]
 """Of the hits of one question, best first, whether each is its fact."""
+
+LABELS = ("strong", "fair", "weak")
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,37 @@ async def by_recall(facts: Facts, questions: Sequence[Question], model: str) -> 
                 recalled = await memory.recall(Query(question.text, limit=PASSED, max_tokens=20_000))
                 found.append([ids[hit.memory.id] in question.gold for hit in recalled.hits])
     return found
+
+
+async def labelled(facts: Facts, questions: Sequence[Question], *, kept: bool) -> Counter[str]:
+    """Count how the first hit was labelled; without `kept` the facts that answer a question are put aside for it."""
+    counted: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        async with open_memory(Settings(db=Path(folder) / "memory.db"), door="cli") as memory:
+            ids = {one: (await memory.store(NewMemory(text))).id for one, (_, text) in facts.items()}
+            for question in questions:
+                answers = Selection(ids=tuple(ids[one] for one in question.gold))
+                if not kept:
+                    await memory.archive(answers)
+                counted[(await memory.recall(Query(question.text, limit=1))).hits[0].label] += 1
+                if not kept:
+                    await memory.restore(answers)
+    return counted
+
+
+def label_rows(folder: Path) -> list[dict[str, Any]]:
+    """One row a language, with the answer in the store and without it: a label is worth what tells these apart."""
+    texts, questions = read(folder)
+    rows: list[dict[str, Any]] = []
+    for language, facts in stores(texts)[: len(LANGUAGES)]:
+        own = [question for question in questions if question.language == language]
+        for kept in (True, False):
+            counted = asyncio.run(labelled(facts, own, kept=kept))
+            shares = {f"first is {label}": counted[label] / len(own) for label in LABELS}
+            rows.append(
+                {"facts": f"{language}, {'answered' if kept else 'without the answer'}", **shares, "n": len(own)}
+            )
+    return rows
 
 
 def by_vectors(facts: Facts, questions: Sequence[Question], model: str) -> list[Places]:
@@ -146,7 +179,7 @@ def main() -> None:
     arguments = parser.parse_args()
     model = cast("str", arguments.model)
     own = "" if model == DEFAULT else "-" + re.sub(r"\W+", "-", Path(model).name)
-    report(f"facts{own}", measure(arguments.data, model))
+    report(f"facts{own}", measure(arguments.data, model) + (label_rows(arguments.data) if model == DEFAULT else []))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@ Of a question's evidence: recall@k is the share among the first k hits, all@10 w
 over the place of the first of it, nDCG@10 the gain of all of it discounted by place. With `--facts` (as for facts.py)
 each conversation is asked again in a store that also holds an episode of each session, both lists of facts and this
 project's own documents, and so are the facts' questions: nothing may crowd the others out.
+
+`first is strong` and `first is weak` tell how often the label of the first hit said so, also for questions about
+another conversation, which this one cannot answer.
 """
 
 import argparse
@@ -26,10 +29,13 @@ from measure import interval, percentiles, report
 from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
 from memory_mcp.models import Conversation, Kind, NewMemory, Query
+from memory_mcp.reference import Manner
 from memory_mcp.service import MemoryService
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+ELSEWHERE = 6
 DEPTH = 20
+DOCUMENTS = [*sorted((Path(__file__).parents[1] / "docs").glob("*.md")), Path(__file__).parents[1] / "README.md"]
 
 
 def sessions(conversation: dict[str, Any]) -> list[tuple[int, datetime, list[dict[str, Any]]]]:
@@ -78,12 +84,9 @@ async def ask(memory: MemoryService, names: dict[str, str], questions: list[dict
         recalled = await memory.recall(Query(question["question"], limit=DEPTH, max_tokens=20_000))
         seconds = time.perf_counter() - start
         places = [names.get(hit.memory.id, "") in gold for hit in recalled.hits]
-        weak = not recalled.hits or recalled.hits[0].label == "weak"
-        strong = bool(recalled.hits) and recalled.hits[0].label == "strong"
-        answers.append(
-            {"category": question["category"], "seconds": seconds, "weak": weak, "strong": strong}
-            | measures(places, len(gold))
-        )
+        label = recalled.hits[0].label if recalled.hits else "weak"
+        told = {"strong": label == "strong", "weak": label == "weak"}
+        answers.append({"category": question["category"], "seconds": seconds, **told, **measures(places, len(gold))})
     return answers
 
 
@@ -99,16 +102,23 @@ def measures(places: Sequence[bool], sought: int) -> dict[str, float]:
     }
 
 
+async def elsewhere(memory: MemoryService, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Ask what was never told here; only the labels are of interest."""
+    labels = [(await memory.recall(Query(one["question"], limit=1))).hits[0].label for one in questions]
+    return [{"category": ELSEWHERE, "strong": label == "strong", "weak": label == "weak"} for label in labels]
+
+
 async def measure(data: list[dict[str, Any]], facts: Path | None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Store and ask every conversation, alone and in company."""
     alone: list[dict[str, Any]] = []
     company: list[dict[str, Any]] = []
-    for conversation in data:
+    for conversation, other in zip(data, data[1:] + data[:1], strict=True):
         with tempfile.TemporaryDirectory() as folder:
             settings = Settings(db=Path(folder) / "memory.db", ttl={})
             async with open_memory(settings, door="cli") as memory:
                 names = await keep(memory, conversation["conversation"])
                 own = await ask(memory, names, conversation["qa"])
+                alone += await elsewhere(memory, [one for one in other["qa"] if one["category"] < 5])
                 if facts:
                     company += await in_company(memory, names, conversation, facts)
         usual = [one["recall@10"] for one in own if one["category"] < 5]
@@ -123,6 +133,8 @@ async def in_company(
     """Add episodes, facts and documents to the turns, and ask again, the facts too (their category is a name)."""
     for number, _, _ in sessions(conversation["conversation"]):
         await memory.summarize(Conversation(session_id=f"s{number}"))
+    for path in DOCUMENTS:
+        await memory.take_in_document(path, Manner())
     facts, questions = read_facts(folder)
     known = {(await memory.store(NewMemory(text))).id: number for number, text in facts}
     answers = await ask(memory, names, [one for one in conversation["qa"] if one["category"] < 5])
@@ -152,13 +164,14 @@ def row(name: str, answers: list[dict[str, Any]]) -> dict[str, Any]:
     low, high = interval([one["recall@10"] for one in answers])
     names = ("recall@5", "recall@10", "recall@20", "MRR", "nDCG@10", "all@10")
     means = {each: sum(one[each] for one in answers) / len(answers) for each in names}
-    labels = {
-        f"first is {label}": sum(one[label] for one in answers) / len(answers)
-        for label in ("strong", "weak")
-        if label in answers[0]
-    }
     times = percentiles([one["seconds"] for one in answers])
-    return {"questions": name, **means, "recall@10 95 %": f"{low:.3f}-{high:.3f}", **labels, **times}
+    return {"questions": name, **means, "recall@10 95 %": f"{low:.3f}-{high:.3f}", **labels(name, answers), **times}
+
+
+def labels(name: str, answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """How often the first hit was called strong, and weak."""
+    shares = {f"first is {each}": sum(one[each] for one in answers) / len(answers) for each in ("strong", "weak")}
+    return {"questions": name, **shares, "n": len(answers)}
 
 
 def company_rows(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -187,6 +200,7 @@ def main() -> None:
         for number, name in CATEGORIES.items()
         if (own := [one for one in answers if one["category"] == number])
     ]
+    rows.append(labels("of another conversation", [one for one in answers if one["category"] == ELSEWHERE]))
     report("locomo", rows + (company_rows(company) if company else []))
 
 

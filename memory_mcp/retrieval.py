@@ -16,7 +16,7 @@ from memory_mcp.storage.values import Evidence
 SALIENCE_WEIGHT = 0.075
 """Mild enough that relevance decides: about the difference of one rank among close hits. On the scale of a core."""
 
-STRONG = 0.58
+STRONG = 0.5
 """Relevance from which a hit is strong: keeps nine of ten answered questions on chats (docs/decisions.md, Labels)."""
 
 WEAK_MEANING, WEAK_RELEVANCE = 0.4, 0.25

@@ -118,7 +118,7 @@ def test_no_weight_lifts_the_irrelevant_above_the_relevant():
     [
         ({"cosine": 0.56, "counts": (1, 1)}, "strong"),
         ({"counts": (1, 1)}, "fair"),
-        ({"cosine": 0.56}, "fair"),
+        ({"cosine": 0.5}, "fair"),
         ({"cosine": 0.1}, "weak"),
         ({"cosine": 0.3}, "fair"),
     ],
