@@ -15,7 +15,7 @@ from memory_mcp.context import LEAST_ENTRY, fitting, room
 from memory_mcp.errors import EmbedderUnavailable, InvalidInput, NotFound
 from memory_mcp.meaning import Meaning
 from memory_mcp.models import Filter, Kind, Memory, Query
-from memory_mcp.retrieval import Ranked, rank, sharpened
+from memory_mcp.retrieval import READ, Ranked, rank, sharpened
 from memory_mcp.storage.protocol import Store
 from memory_mcp.storage.values import Evidence, Probe
 from memory_mcp.tokens import query_terms
@@ -119,7 +119,7 @@ class Finder:
         clues = cues.asked(text)
         if not clues and not any(one.is_own for one in ranked):
             return ranked
-        texts = await self.db.contents([one.row for one in ranked])
+        texts = await self.db.contents([one.row for one in ranked[:READ]])
         return sharpened(ranked, texts, clues, {speaker.casefold() for speaker in evidence.speakers})
 
     async def _followed(self, ranked: list[Ranked], query: Query, where: Filter) -> list[Ranked]:
