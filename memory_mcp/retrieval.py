@@ -66,7 +66,7 @@ def rank(
         Ranked(
             row=int(evidence.rows[place]),
             score=float(scores[place]),
-            label=_label(float(fit.alone[place]), float(view.meaning[place])),
+            label=_label(float(fit.isolated[place]), float(view.meaning[place])),
             reasons=_reasons(view, fit, place, float(priors[place])),
             gate=float((fit.core[place] / best) ** 2) if best > 0 else 0.0,
             scale=float(fit.scale[place]),
@@ -80,8 +80,9 @@ def _reasons(view: View, fit: Relevance, place: int, salience: float) -> Reasons
     return Reasons(
         meaning=float(view.meaning[place]),
         words=float(view.words[place]),
-        near=float(fit.near[place]),
+        neighbours=float(fit.neighbours[place]),
         speaker=float(fit.speaker[place]),
+        asks=float(fit.asks[place]),
         date=float(fit.date[place]),
         salience=salience,
     )
@@ -98,8 +99,8 @@ def sharpened(
 
     `speakers` are all that the candidates have, casefolded: their names are no answer to "who".
     """
-    told = [_worded(one, texts.get(one.row, ""), clues, speakers, weights) for one in ranked]
-    return sorted(told, key=lambda one: -one.score)
+    read = [_worded(one, texts.get(one.row, ""), clues, speakers, weights) for one in ranked]
+    return sorted(read, key=lambda one: -one.score)
 
 
 def _worded(one: Ranked, text: str, clues: Sequence[Cue], speakers: Collection[str], weights: Weights) -> Ranked:
