@@ -9,8 +9,8 @@
 
 The family of rules and its weights come from LoCoMo's conversations and are rounded by hand; what each part is worth,
 what they reach out of fold, and why the scales are these, stands in docs/decisions.md, Retrieval forms and weights.
-Facts treated as a dialogue are ruined, hence the two forms; an ungated clue lifts short facts that happen to hold a name, hence the gate;
-a chat holds so many words that on one scale it would crowd out the facts, hence the scales.
+Facts treated as a dialogue are ruined, hence the two forms; an ungated clue lifts short facts that happen to hold a
+name, hence the gate; a chat holds so many words that on one scale it would crowd out the facts, hence the scales.
 """
 
 from collections.abc import Sequence
