@@ -15,11 +15,11 @@ name, hence the gate; a chat holds so many words that on one scale it would crow
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 import numpy as np
 
-from memory_mcp import scoring
+from memory_mcp import dates, scoring
 from memory_mcp.mentioned import Mentioned, mentioned
 from memory_mcp.models import EPISODIC
 from memory_mcp.scoring import Array
@@ -92,8 +92,8 @@ class Relevance:
         return self.core + self.speaker + self.asks + self.date
 
 
-def relevance(view: View, question: str, weights: Weights) -> Relevance:
-    """Measure every candidate by the form that its kind asks for."""
+def relevance(view: View, question: str, weights: Weights, zone: tzinfo) -> Relevance:
+    """Measure every candidate by the form that its kind asks for; days are those of the person's zone."""
     turns = view.evidence.is_turn
     lent = np.where(turns, neighbours(view, weights), 0.0)
     dialogue = weights.meaning * view.meaning + weights.window * window(view) + lent
@@ -104,7 +104,7 @@ def relevance(view: View, question: str, weights: Weights) -> Relevance:
         neighbours=lent / scale,
         speaker=np.where(turns, weights.speaker * speaker(view), 0.0) / scale,
         asks=np.where(turns, -weights.asks * view.evidence.asks, 0.0) / scale,
-        date=weights.date * date(view, mentioned(question)) / scale,
+        date=weights.date * date(view, mentioned(question), zone) / scale,
         isolated=isolated / SCALE,
         scale=scale,
     )
@@ -141,12 +141,12 @@ def speaker(view: View) -> Array:
     return np.array([speaker.casefold() in view.named for speaker in view.evidence.speakers], np.float64)
 
 
-def date(view: View, asked: Mentioned) -> Array:
+def date(view: View, asked: Mentioned, zone: tzinfo) -> Array:
     """How well the day of each memory agrees with the dates that the question names, 0..1; 0 where it names none."""
     if not asked:
         return np.zeros(len(view.evidence.rows))
-    days = [datetime.fromtimestamp(at / 1000, UTC).date() for at in view.evidence.created_at.tolist()]
-    return np.array([asked.fits(day) for day in days])
+    instants = (datetime.fromtimestamp(at / 1000, UTC) for at in view.evidence.created_at.tolist())
+    return np.array([asked.fits(dates.day_of(instant, zone)) for instant in instants])
 
 
 def named_speakers(question: str, speakers: Sequence[str]) -> set[str]:

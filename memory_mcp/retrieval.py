@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -52,11 +52,14 @@ def rank(
     limit: int = READ,
     weights: Weights = WEIGHTS,
 ) -> list[Ranked]:
-    """Order the candidates of a question, best first, at most `limit`. `ceiling` is the model's cosine scale."""
+    """Order the candidates of a question, best first, at most `limit`.
+
+    `ceiling` is the model's cosine scale; `now` stands on the person's clock, for the days that a question names.
+    """
     if not len(evidence.rows):
         return []
     view = View(evidence, question, ceiling)
-    fit = relevance(view, question, weights)
+    fit = relevance(view, question, weights, now.tzinfo or UTC)
     total, priors = fit.total, _salience(evidence, now)
     scores = total + SALIENCE_WEIGHT * priors / fit.scale
     order = np.lexsort((-evidence.rows, -evidence.created_at, -scores))
