@@ -31,6 +31,12 @@ def test_what_is_stored_is_recalled_by_meaning_and_explained(shell):
     assert found.err == ""
 
 
+def test_a_clue_that_a_text_answers_is_explained(shell):
+    shell.store("Nora keeps the boat in Lisbon")
+    assert "cues 0." in shell("recall", "where is Nora's boat?", "--explain").out
+    assert "cues" not in shell("recall", "where is Nora's boat?").out
+
+
 def test_recall_as_json_has_a_hits_own_fields_and_its_reasons(shell):
     shell.store(COFFEE, "--tag", "Food")
     recalled = shell("recall", "coffee", "--json").json
