@@ -17,14 +17,15 @@ class Reasons:
     """Why a memory ranked where it did.
 
     `meaning` (cosine on an absolute scale, 0..1.3), `words` (share of the question's terms, 0..1.2) and `salience`
-    (0..1.5) are measures of the memory itself. The others are what they add to the score: the turns beside a turn
-    (`near`), its speaker, its date, the clues in its wording.
+    (0..1.5) are measures of the memory itself. The others are what they add to the score: a turn's neighbours, its
+    speaker, that it asks (0 or less), its date, the clues in its wording.
     """
 
     meaning: float = 0.0
     words: float = 0.0
-    near: float = 0.0
+    neighbours: float = 0.0
     speaker: float = 0.0
+    asks: float = 0.0
     date: float = 0.0
     cues: float = 0.0
     salience: float = 0.0

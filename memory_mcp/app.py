@@ -52,10 +52,10 @@ async def open_memory(
     named = "none" if glances else settings.model
     given = load_embedder(named)  # a name that cannot be is refused before anything is made
     store = await open_store(settings.db, key=settings.encryption_key(), now=now, reads_only=glances)
-    chosen = await store.chosen_model()
-    embeddings = Embeddings(given if named else _of_file(chosen.name))
+    own = await store.file_model()
+    embeddings = Embeddings(given if named else _of_file(own.name))
     find = None if named else _of_file
-    meaning = Meaning(store, embeddings, patient=not serves, chosen=chosen, find=find)
+    meaning = Meaning(store, embeddings, patient=not serves, of_file=own, find=find)
     summarizer = _summarizer(settings, store, partial(embeddings.embed, wait=not serves), now)
     memory = MemoryService(
         store,

@@ -1,19 +1,23 @@
-"""In which order what was found is told: near-copies and history give way, corrections and conclusions come first."""
+"""In which order what was found is shown: near-copies and history give way, corrections and conclusions come first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from memory_mcp.models import Kind, Memory, State
+from memory_mcp.models import EPISODIC, Kind, Memory, State
 from memory_mcp.retrieval import Ranked
 from memory_mcp.tokens import index_tokens
 
 COMPARED = 2_000
 """Characters of each memory that are compared for near-copies; a whole chapter would cost 5 ms."""
 
-TOLD = frozenset({Kind.TURN, Kind.EPISODE, Kind.DOCUMENT})
+RECORDS = EPISODIC | {Kind.DOCUMENT}
 """Kinds that say what happened, or what stands elsewhere: a later one does not correct an earlier one."""
 
-REPEATED, LEAST_WORDS, JUST_ABOVE = 0.75, 3, 1e-6
+REPEATED, LEAST_WORDS = 0.75, 3
+"""Share of a statement's words, if it has so many, that a later one repeats which may correct it. An estimate."""
+
+JUST_ABOVE = 1e-6
+"""Enough to come first."""
 
 NEAR_COPY = 0.8
 """Share of common tokens from which a memory gives way to a better one that says the same."""
@@ -37,7 +41,7 @@ def _conclusions_first(found: Sequence[tuple[Ranked, Memory]], scores: Mapping[s
     """Let what was concluded from a memory come before it, where it answers too; a summary of it is no conclusion."""
     best = dict(scores)
     for one, memory in found:
-        if memory.kind not in TOLD and one.label != "weak":
+        if memory.kind not in RECORDS and one.label != "weak":
             sources = [best[source] for source in memory.derived_from if source in best]
             if sources and max(sources) >= best[memory.id]:
                 best[memory.id] = max(sources) + JUST_ABOVE
@@ -49,11 +53,11 @@ def _latest_first(
 ) -> dict[str, float]:
     """Let a later statement that repeats most words of an earlier one come before it: it may well be its correction."""
     best = dict(scores)
-    stated = [pair for pair in found if pair[1].kind not in TOLD and len(words[pair[1].id]) >= LEAST_WORDS]
-    stated.sort(key=lambda pair: (pair[1].created_at, pair[0].row))
-    for place, (_, earlier) in enumerate(stated):
+    statements = [pair for pair in found if pair[1].kind not in RECORDS and len(words[pair[1].id]) >= LEAST_WORDS]
+    statements.sort(key=lambda pair: (pair[1].created_at, pair[0].row))
+    for place, (_, earlier) in enumerate(statements):
         said = words[earlier.id]
-        for _, later in stated[place + 1 :]:
+        for _, later in statements[place + 1 :]:
             if len(said & words[later.id]) >= REPEATED * len(said) and best[later.id] <= best[earlier.id]:
                 best[later.id] = best[earlier.id] + JUST_ABOVE
     return best

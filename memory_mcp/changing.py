@@ -15,6 +15,7 @@ from anyio import to_thread
 from memory_mcp.embedding import is_as_loaded
 from memory_mcp.errors import Conflict, EmbedderUnavailable
 from memory_mcp.meaning import by_sentences
+from memory_mcp.storage.values import MODEL_LEASE
 
 if TYPE_CHECKING:
     from memory_mcp.embedding import Embeddings
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
     from memory_mcp.storage.protocol import Store
     from memory_mcp.storage.values import Vectors
 
-LEASE, NAME = timedelta(minutes=1), "model"
+LEASE = timedelta(minutes=1)
 """Renewed before each batch. Who takes it over after a batch that took longer does no harm: writes are idempotent."""
 
 BATCH = 64
 """Memories that are embedded and written at a time: what a kill loses, and how often it is told how far it is."""
 
-Told = Callable[[int, int], object]
-"""Hears how many memories are done, of how many."""
+OnProgress = Callable[[int, int], object]
+"""Is told how many memories are done, of how many."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Changing:
             await self._sweep()
         return ChangedModel("none", "dropped" if dropped else "unchanged")
 
-    async def run(self, told: Told) -> ChangedModel:
+    async def run(self, told: OnProgress) -> ChangedModel:
         """Embed every memory by the model at hand, then answer by its vectors, and delete the old ones.
 
         Raises `EmbedderUnavailable`, `Conflict`, `StoreUnavailable`: then the old ones answer as before, and what was
@@ -74,7 +75,7 @@ class Changing:
             await self._sweep()
         return ChangedModel(model.loads_by, "changed", embedded, refused)
 
-    async def _embed_all(self, model: ModelIdentity, told: Told) -> tuple[int, int]:
+    async def _embed_all(self, model: ModelIdentity, told: OnProgress) -> tuple[int, int]:
         change = await self._db.model_change(now=self._now())
         done, of = (change.done, change.memories) if change else (0, 0)
         after = embedded = refused = 0
@@ -123,11 +124,11 @@ class Changing:
         try:
             yield
         finally:
-            await self._db.release(NAME, self._owner)
+            await self._db.release(MODEL_LEASE, self._owner)
 
     async def _hold(self) -> None:
         now = self._now()
-        if await self._db.lease(NAME, self._owner, now=now, duration=LEASE):
+        if await self._db.lease(MODEL_LEASE, self._owner, now=now, duration=LEASE):
             return
         holder = await self._db.model_holder(now=now)
         who = f"{holder.owner}, at least until {_clock(holder.until)}" if holder else "another process"

@@ -1,4 +1,4 @@
-"""What the first hits bring along: the turns beside a turn, and of a conclusion the memory that it was drawn from."""
+"""What the first hits bring along: the neighbours of a turn, and of a conclusion the memory that it was drawn from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

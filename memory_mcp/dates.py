@@ -91,10 +91,15 @@ def show(instant: datetime, zone: tzinfo) -> str:
 
 def show_day(instant: datetime, zone: tzinfo) -> str:
     """Write the user's calendar day of an instant, as in '2026-05-03'; in UTC where their clock cannot show it."""
+    return f"{day_of(instant, zone):%Y-%m-%d}"
+
+
+def day_of(instant: datetime, zone: tzinfo) -> date:
+    """Give the user's calendar day of an instant; that of UTC where their clock cannot show it."""
     try:
-        return f"{instant.astimezone(zone):%Y-%m-%d}"
+        return instant.astimezone(zone).date()
     except _BEYOND_THE_CLOCK:
-        return f"{instant:%Y-%m-%d}"
+        return instant.date()
 
 
 def name_day(instant: datetime, *, zone: tzinfo, now: datetime) -> str:

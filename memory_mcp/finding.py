@@ -82,7 +82,7 @@ class Finder:
     async def _search(self, query: Query, where: Filter, window: str) -> Recall:
         text = query.text or query.context
         probe, evidence, notice = await self._gathered([text], where)
-        ranked = rank(evidence, text, ceiling=self.meaning.ceiling, now=self.now())
+        ranked = rank(evidence, text, ceiling=self.meaning.ceiling, now=self._clock())
         if query.text and query.context:
             ranked = await self._followed(ranked, query, where)
         ranked = await self._read(ranked, text, evidence)
@@ -96,6 +96,10 @@ class Finder:
         self.accesses.add([hit.memory.id for hit in recalled.hits])
         following = [*found][len(recalled.hits) - 1] + 1 if recalled.hits else len(ranked)
         return replace(recalled, next_cursor=f"r{following}" if following < len(ranked) else "")
+
+    def _clock(self) -> datetime:
+        """Read the person's clock."""
+        return self.now().astimezone(self.zone)
 
     async def _found(self, ranked: list[Ranked], offset: int, limit: int, where: Filter) -> dict[int, Hit]:
         """Read the best candidates from a place on, by their places: the same ones whatever the size of a page.
@@ -124,7 +128,7 @@ class Finder:
 
     async def _followed(self, ranked: list[Ranked], query: Query, where: Filter) -> list[Ranked]:
         """Add what the last messages help to find: the question about each name in them, and their own sentences."""
-        ceiling, now = self.meaning.ceiling, self.now()
+        ceiling, now = self.meaning.ceiling, self._clock()
         by_name: list[list[Ranked]] = []
         if names := following.names(query.context):
             probe, evidence, _ = await self._gathered([" ".join((query.text, *names))], where)

@@ -1,35 +1,33 @@
 """How well each candidate fits a question: one small function a term, in two forms chosen by what a memory is.
 
-    dialogue  core = .4 meaning + .7 window + beside        a turn, lifted by the turns around it
-              s    = core + .4 spoken - .15 asks
+    dialogue  core = .4 meaning + .7 window + neighbours    a turn, lifted by its neighbours
+              s    = core + .4 speaker - .15 asks
     isolated  s    = core = .8 meaning + .7 words           everything else
-    both      s   += .6 dated, and, where the text was read (`retrieval.sharpened`),
+    both      s   += .6 date, and, where the text was read (`retrieval.sharpened`),
                    + gate cues + .15 own words              gate = (core / the best core)^2
-              score = s / scale                             3.6 for what was told, 1.5 for what was stated
+              score = s / scale                             3.6 for turns and episodes, 1.5 for the rest
 
-The family of rules and its weights come from LoCoMo's conversations and are rounded by hand; what each part is worth
-out of fold, and why the scales are these, stands in docs/decisions.md, Retrieval forms and weights. Facts treated as a
-dialogue are ruined, hence the two forms; an ungated clue lifts short facts that happen to hold a name, hence the gate;
-chatter holds so many words that on one scale it would crowd out the facts, hence the scales.
+The family of rules and its weights come from LoCoMo's conversations and are rounded by hand; what each part is worth,
+what they reach out of fold, and why the scales are these, stands in docs/decisions.md, Retrieval forms and weights.
+Facts treated as a dialogue are ruined, hence the two forms; an ungated clue lifts short facts that happen to hold a
+name, hence the gate; a chat holds so many words that on one scale it would crowd out the facts, hence the scales.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 import numpy as np
 
-from memory_mcp import scoring
+from memory_mcp import dates, scoring
 from memory_mcp.mentioned import Mentioned, mentioned
-from memory_mcp.models import Kind
+from memory_mcp.models import EPISODIC
 from memory_mcp.scoring import Array
 from memory_mcp.storage.values import Evidence
 from memory_mcp.tokens import index_tokens
 
-TOLD_KINDS = frozenset({Kind.TURN, Kind.EPISODE})
-
-NEAR = ((-1, 0.6), (1, 0.6), (-2, 0.36), (2, 0.36))
-"""How much a question's term counts that stands so many turns away."""
+NEIGHBOURS = ((-1, 0.6), (1, 0.6), (-2, 0.36), (2, 0.36))
+"""Places of neighbours, in turns away, and how much a question's term counts that stands there."""
 
 
 @dataclass(frozen=True)
@@ -38,30 +36,30 @@ class Weights:
 
     meaning: float = 0.4
     window: float = 0.7
-    beside_meaning: float = 0.5
-    beside_words: float = 0.6
-    spoken: float = 0.4
+    neighbour_meaning: float = 0.5
+    neighbour_words: float = 0.6
+    speaker: float = 0.4
     asks: float = 0.15
-    dated: float = 0.6
+    date: float = 0.6
     cues: float = 1.0
     own_words: float = 0.15
-    alone_meaning: float = 0.8
-    alone_words: float = 0.7
+    isolated_meaning: float = 0.8
+    isolated_words: float = 0.7
 
 
 WEIGHTS = Weights()
 
-TOLD, STATED = 3.6, 1.5
-"""What a sum is divided by, so that what was told (turns, episodes) and what was stated (facts and their like) compare.
+EPISODIC_SCALE, SCALE = 3.6, 1.5
+"""What a sum is divided by, so that turns and episodes compare with all else.
 
-1.5 is the most that a stated text reaches by full agreement. With 3.6 a store of a chat, its episodes and 80 facts
-finds each as well as a store of its own does, within a point; with 2.1, the most that a turn's core reaches, facts lose
-ten points of recall@1.
+1.5 is the most that the isolated form reaches by full agreement. With 3.6 a store of a chat, its episodes and 80 facts
+finds each as well as a store of its own does, within a point; with 2.1, the most that a turn's core reaches, English
+facts lose ten points of recall@1 or more.
 """
 
 
 class View:
-    """The evidence on absolute scales, with each turn's neighbours at hand; arrays of n candidates, t terms."""
+    """The evidence on absolute scales, with the places of each turn's neighbours; arrays of n candidates, t terms."""
 
     def __init__(self, evidence: Evidence, question: str, ceiling: float) -> None:
         self.evidence = evidence
@@ -71,7 +69,9 @@ class View:
         self.meaning = scoring.meaning(evidence.cosine, ceiling)
         self.words = scoring.coverage(self.weights, self.shares)
         self.named = named_speakers(question, evidence.speakers)
-        self.around = {step: scoring.neighbours(evidence.sessions, evidence.sequences, step) for step, _ in NEAR}
+        self.neighbours = {
+            step: scoring.neighbours(evidence.sessions, evidence.sequences, step) for step, _ in NEIGHBOURS
+        }
 
 
 @dataclass(frozen=True)
@@ -79,33 +79,33 @@ class Relevance:
     """How well each of n candidates fits, term by term; `core` and what is added to it are on the scale of all."""
 
     core: Array
-    near: Array  # what the turns beside it lend a turn, part of its core
+    neighbours: Array  # what a turn's neighbours lend it, part of its core
     speaker: Array
-    question: Array  # 0 or less: the turn itself asks
+    asks: Array  # 0 or less: the turn itself asks
     date: Array
-    alone: Array  # the isolated form for every candidate: labels are on its scale
+    isolated: Array  # the isolated form, for every candidate: labels are on its scale
     scale: Array
 
     @property
     def total(self) -> Array:
         """All terms together."""
-        return self.core + self.speaker + self.question + self.date
+        return self.core + self.speaker + self.asks + self.date
 
 
-def relevance(view: View, question: str, weights: Weights) -> Relevance:
-    """Measure every candidate by the form that its kind asks for."""
+def relevance(view: View, question: str, weights: Weights, zone: tzinfo) -> Relevance:
+    """Measure every candidate by the form that its kind asks for; days are those of the person's zone."""
     turns = view.evidence.is_turn
-    near = np.where(turns, beside(view, weights), 0.0)
-    dialogue = weights.meaning * view.meaning + weights.window * window(view) + near
-    alone = weights.alone_meaning * view.meaning + weights.alone_words * view.words
-    scale = np.array([TOLD if kind in TOLD_KINDS else STATED for kind in view.evidence.kinds])
+    lent = np.where(turns, neighbours(view, weights), 0.0)
+    dialogue = weights.meaning * view.meaning + weights.window * window(view) + lent
+    isolated = weights.isolated_meaning * view.meaning + weights.isolated_words * view.words
+    scale = np.array([EPISODIC_SCALE if kind in EPISODIC else SCALE for kind in view.evidence.kinds])
     return Relevance(
-        core=np.where(turns, dialogue, alone) / scale,
-        near=near / scale,
-        speaker=np.where(turns, weights.spoken * spoken(view), 0.0) / scale,
-        question=np.where(turns, -weights.asks * view.evidence.asks, 0.0) / scale,
-        date=weights.dated * dated(view, mentioned(question)) / scale,
-        alone=alone / STATED,
+        core=np.where(turns, dialogue, isolated) / scale,
+        neighbours=lent / scale,
+        speaker=np.where(turns, weights.speaker * speaker(view), 0.0) / scale,
+        asks=np.where(turns, -weights.asks * view.evidence.asks, 0.0) / scale,
+        date=weights.date * date(view, mentioned(question), zone) / scale,
+        isolated=isolated / SCALE,
         scale=scale,
     )
 
@@ -113,40 +113,40 @@ def relevance(view: View, question: str, weights: Weights) -> Relevance:
 def window(view: View) -> Array:
     """Coverage where a term may also stand near by: each term's best of the turn itself and its weighed neighbours."""
     best = view.shares
-    for step, weight in NEAR:
-        best = np.maximum(best, weight * scoring.shifted(view.shares, view.around[step]))
+    for step, weight in NEIGHBOURS:
+        best = np.maximum(best, weight * scoring.shifted(view.shares, view.neighbours[step]))
     return scoring.coverage(view.weights, best)
 
 
-def context(view: View) -> Array:
+def joined(view: View) -> Array:
     """Coverage of a turn and its two neighbours taken as one text."""
     counts, tokens, parts = view.evidence.counts, view.evidence.tokens, np.ones(len(view.evidence.rows))
     for step in (-1, 1):
-        counts = counts + scoring.shifted(view.evidence.counts, view.around[step])
-        tokens = tokens + scoring.shifted(view.evidence.tokens, view.around[step])
-        parts = parts + (view.around[step] >= 0)
+        counts = counts + scoring.shifted(view.evidence.counts, view.neighbours[step])
+        tokens = tokens + scoring.shifted(view.evidence.tokens, view.neighbours[step])
+        parts = parts + (view.neighbours[step] >= 0)
     return scoring.coverage(view.weights, scoring.saturation(counts, tokens / parts, view.average))
 
 
-def beside(view: View, weights: Weights) -> Array:
-    """How well the better of a turn's two neighbours fits: .5 meaning + .6 context."""
-    near = weights.beside_meaning * view.meaning + weights.beside_words * context(view)
-    return np.maximum(scoring.shifted(near, view.around[-1]), scoring.shifted(near, view.around[1]))
+def neighbours(view: View, weights: Weights) -> Array:
+    """How well the better of a turn's two neighbours fits: .5 meaning + .6 of the words, joined."""
+    fit = weights.neighbour_meaning * view.meaning + weights.neighbour_words * joined(view)
+    return np.maximum(scoring.shifted(fit, view.neighbours[-1]), scoring.shifted(fit, view.neighbours[1]))
 
 
-def spoken(view: View) -> Array:
+def speaker(view: View) -> Array:
     """1 where the only speaker that the question names wrote the turn, else 0."""
     if len(view.named) != 1:
         return np.zeros(len(view.evidence.rows))
     return np.array([speaker.casefold() in view.named for speaker in view.evidence.speakers], np.float64)
 
 
-def dated(view: View, asked: Mentioned) -> Array:
+def date(view: View, asked: Mentioned, zone: tzinfo) -> Array:
     """How well the day of each memory agrees with the dates that the question names, 0..1; 0 where it names none."""
     if not asked:
         return np.zeros(len(view.evidence.rows))
-    days = [datetime.fromtimestamp(at / 1000, UTC).date() for at in view.evidence.created_at.tolist()]
-    return np.array([asked.fits(day) for day in days])
+    instants = (datetime.fromtimestamp(at / 1000, UTC) for at in view.evidence.created_at.tolist())
+    return np.array([asked.fits(dates.day_of(instant, zone)) for instant in instants])
 
 
 def named_speakers(question: str, speakers: Sequence[str]) -> set[str]:

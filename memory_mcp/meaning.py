@@ -11,12 +11,12 @@ from memory_mcp.embedding.passages import passages
 from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.models import Memory, ModelIdentity
 from memory_mcp.storage.protocol import Store
-from memory_mcp.storage.values import NO_MODEL, ChosenModel, Vectors
+from memory_mcp.storage.values import NO_MODEL, FileModel, Vectors
 
 Find = Callable[[str], Callable[[], Embedder] | None]
 """Says by a name how a model is loaded; None for none."""
 
-UNDECIDED = ChosenModel("", 0)
+UNDECIDED = FileModel("", 0)
 
 CHANGED = "The file's model was changed; the new one is loading, and search goes by words only for the moment."
 
@@ -30,8 +30,8 @@ class Meaning:
 
     `patient` waits for the first load of the model however long it takes: right for a shell command. A server waits
     for it only with a question, and not long. With `find`, which says how a model is loaded, the model is the one that
-    the file had when it was opened (`chosen`), and is exchanged when the file comes to another; else it is the one that
-    somebody set.
+    the file had when it was opened (`of_file`), and is exchanged when the file comes to another; else it is the one
+    that somebody set.
     """
 
     def __init__(
@@ -40,13 +40,13 @@ class Meaning:
         embeddings: Embeddings,
         *,
         patient: bool,
-        chosen: ChosenModel = UNDECIDED,
+        of_file: FileModel = UNDECIDED,
         find: Find | None = None,
     ) -> None:
         self._store = store
         self._embeddings = embeddings
         self._patient = patient
-        self._chosen = chosen
+        self._of_file = of_file
         self._find = find
 
     @property
@@ -117,22 +117,22 @@ class Meaning:
         """Turn to the model that the file has by now; says whether it is another one than before."""
         if self._find is None:
             return False
-        before, self._chosen = self._chosen, await self._store.chosen_model()
-        names = {before.name or DEFAULT, self._chosen.name or DEFAULT}
-        if self._chosen == before or (len(names) == 1 and self._embeddings.identity is None):
+        before, self._of_file = self._of_file, await self._store.file_model()
+        names = {before.name or DEFAULT, self._of_file.name or DEFAULT}
+        if self._of_file == before or (len(names) == 1 and self._embeddings.identity is None):
             return False
-        self._embeddings.exchange(self._find(self._chosen.name))
+        self._embeddings.exchange(self._find(self._of_file.name))
         return True
 
     async def _refusal(self, identity: ModelIdentity) -> EmbedderUnavailable:
         """Word why a model is of no use to the file."""
-        chosen = await self._store.chosen_model()
-        if chosen.name == NO_MODEL:
+        own = await self._store.file_model()
+        if own.name == NO_MODEL:
             return EmbedderUnavailable(
                 "The file is kept without vectors: search is by keyword only. `memory-mcp models use"
                 f" {identity.loads_by}` gives it some."
             )
-        same = " of that name, but with other files" if chosen.name == identity.loads_by else f", {chosen.name}"
+        same = " of that name, but with other files" if own.name == identity.loads_by else f", {own.name}"
         return EmbedderUnavailable(
             f"The file's vectors were made by another model{same}: {identity.loads_by!r} cannot read them, and search"
             f" is by keyword only. `memory-mcp models use {identity.loads_by}` makes them anew"

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -53,11 +53,14 @@ def rank(
     limit: int = RANKED,
     weights: Weights = WEIGHTS,
 ) -> list[Ranked]:
-    """Order the candidates of a question, best first, at most `limit`. `ceiling` is the model's cosine scale."""
+    """Order the candidates of a question, best first, at most `limit`.
+
+    `ceiling` is the model's cosine scale; `now` stands on the person's clock, for the days that a question names.
+    """
     if not len(evidence.rows):
         return []
     view = View(evidence, question, ceiling)
-    fit = relevance(view, question, weights)
+    fit = relevance(view, question, weights, now.tzinfo or UTC)
     total, priors = fit.total, _salience(evidence, now)
     scores = total + SALIENCE_WEIGHT * priors / fit.scale
     order = np.lexsort((-evidence.rows, -evidence.created_at, -scores))
@@ -67,7 +70,7 @@ def rank(
         Ranked(
             row=int(evidence.rows[place]),
             score=float(scores[place]),
-            label=_label(float(fit.alone[place]), float(view.meaning[place])),
+            label=_label(float(fit.isolated[place]), float(view.meaning[place])),
             reasons=_reasons(view, fit, place, float(priors[place])),
             gate=float((fit.core[place] / best) ** 2) if best > 0 else 0.0,
             scale=float(fit.scale[place]),
@@ -81,8 +84,9 @@ def _reasons(view: View, fit: Relevance, place: int, salience: float) -> Reasons
     return Reasons(
         meaning=float(view.meaning[place]),
         words=float(view.words[place]),
-        near=float(fit.near[place]),
+        neighbours=float(fit.neighbours[place]),
         speaker=float(fit.speaker[place]),
+        asks=float(fit.asks[place]),
         date=float(fit.date[place]),
         salience=salience,
     )
@@ -99,8 +103,8 @@ def sharpened(
 
     `speakers` are all that the candidates have, casefolded: their names are no answer to "who".
     """
-    told = [_worded(one, texts.get(one.row, ""), clues, speakers, weights) for one in ranked]
-    return sorted(told, key=lambda one: -one.score)
+    read = [_worded(one, texts.get(one.row, ""), clues, speakers, weights) for one in ranked]
+    return sorted(read, key=lambda one: -one.score)
 
 
 def _worded(one: Ranked, text: str, clues: Sequence[Cue], speakers: Collection[str], weights: Weights) -> Ranked:

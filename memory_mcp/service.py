@@ -23,7 +23,7 @@ from memory_mcp.answers import (
     TakenIn,
     Wiped,
 )
-from memory_mcp.changing import ChangedModel, Changing, Told
+from memory_mcp.changing import ChangedModel, Changing, OnProgress
 from memory_mcp.config import MAX_FORGET_AT_ONCE, Settings
 from memory_mcp.consolidation import Proposal, Proposals
 from memory_mcp.context import room
@@ -407,7 +407,7 @@ class MemoryService:
         """Say which model the file has, what of it is embedded, and how far a change to another one is."""
         return await self.db.model_state(now=self.now())
 
-    async def use_model(self, told: Told) -> ChangedModel:
+    async def use_model(self, told: OnProgress) -> ChangedModel:
         """Let the file come to the model that this memory was opened with; see `Changing.run`."""
         changing = Changing(self.db, self.embeddings, self.now)
         if self.embeddings.state == "off":

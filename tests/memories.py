@@ -77,9 +77,9 @@ async def memory_with(
     With `find`, the model is the file's own, which that loads.
     """
     store = await open_store(settings.db, now=now, extension=extension, patience=timedelta(seconds=0.2))
-    chosen = await store.chosen_model()
-    embeddings = Embeddings(find(chosen.name) if find else load)
-    meaning = Meaning(store, embeddings, patient=patient, chosen=chosen, find=find)
+    own = await store.file_model()
+    embeddings = Embeddings(find(own.name) if find else load)
+    meaning = Meaning(store, embeddings, patient=patient, of_file=own, find=find)
     memory = MemoryService(
         store,
         meaning,

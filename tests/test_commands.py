@@ -26,8 +26,15 @@ def test_what_is_stored_is_recalled_by_meaning_and_explained(shell):
     assert found.code == 0
     assert found.out.startswith(coffee)
     assert COFFEE in found.out
-    assert all(word in found.out for word in ("score", "meaning", "words", "salience"))
+    assert all(part in found.out for part in ("score", "meaning", "salience"))
+    assert "words" not in found.out
     assert found.err == ""
+
+
+def test_a_clue_that_a_text_answers_is_explained(shell):
+    shell.store("Nora keeps the boat in Lisbon")
+    assert "cues 0." in shell("recall", "where is Nora's boat?", "--explain").out
+    assert "cues" not in shell("recall", "where is Nora's boat?").out
 
 
 def test_recall_as_json_has_a_hits_own_fields_and_its_reasons(shell):
@@ -38,14 +45,15 @@ def test_recall_as_json_has_a_hits_own_fields_and_its_reasons(shell):
     [hit] = recalled["hits"]
     assert hit["content"] == COFFEE
     assert hit["tags"] == ["food"]
-    assert hit.keys() >= {"id", "kind", "created_at", "score", "label", "meaning", "words", "salience"}
+    assert hit.keys() >= {"id", "kind", "created_at", "score", "label", "reasons"}
+    assert hit["reasons"].keys() >= {"meaning", "words", "neighbours", "cues", "salience"}
 
 
 def test_what_was_stored_without_a_model_is_found_by_meaning_as_soon_as_there_is_one(shell):
     coffee = shell.store(COFFEE)
     found = shell("recall", "how do I like my hot drinks?", "--json", model="universal").json
     assert [hit["id"] for hit in found["hits"]] == [coffee]
-    assert found["hits"][0]["meaning"] > 0
+    assert found["hits"][0]["reasons"]["meaning"] > 0
     assert shell("stats", "--json").json["awaiting_vectors"] == 0
 
 

@@ -2,7 +2,13 @@
 
 import pytest
 
+from memory_mcp.answers import Reasons
+from memory_mcp.config import Settings
 from memory_mcp.cues import answered, asked, first_person
+from memory_mcp.models import Kind
+from memory_mcp.retrieval import Ranked, sharpened
+from tests.conftest import Clock
+from tests.memories import ask, keep, memory_with
 
 NOBODY: frozenset[str] = frozenset()
 
@@ -59,3 +65,39 @@ def test_a_text_speaks_of_its_speaker_by_its_first_person_words(text: str, share
 def test_a_long_text_without_an_end_is_looked_through_in_a_moment():
     for text in ("a " * 50_000, "'A" * 50_000, "in " * 50_000, '"A' * 50_000):
         assert clue("Which book did he read, and where, and who will?", text) >= 0
+
+
+# ---- in a ranking --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_of_texts_that_share_the_question_s_words_the_one_of_the_kind_asked_for_comes_first(
+    words_only: Settings, clock: Clock
+):
+    """Without the clue the newer one would."""
+    place, other = "Ann met the sailors in Lisbon", "Ann met the sailors over coffee"
+    async with memory_with(words_only, None, clock) as memory:
+        await keep(memory, place)
+        clock.turn(days=1)
+        await keep(memory, other)
+        assert await ask(memory, "Where did Ann meet the sailors?") == [place, other]
+        assert await ask(memory, "Did Ann meet the sailors?") == [other, place]
+
+
+@pytest.mark.anyio
+async def test_of_what_the_named_speaker_said_that_about_himself_comes_first(words_only: Settings, clock: Clock):
+    own, other = "My kayak is red and I love it", "The kayak is red and it is fast"
+    async with memory_with(words_only, None, clock) as memory:
+        await keep(memory, own, kind=Kind.TURN, session_id="a", speaker="Bob")
+        clock.turn(days=1)
+        await keep(memory, other, kind=Kind.TURN, session_id="b", speaker="Bob")
+        assert await ask(memory, "Does Bob have a kayak?") == [own, other]
+        assert await ask(memory, "Is there a kayak?") == [other, own]
+
+
+def test_a_clue_lifts_what_fits_well_and_not_what_hardly_fits():
+    near, far = Ranked(1, 0.5, "fair", Reasons(), gate=1.0), Ranked(2, 0.4, "weak", Reasons(), gate=0.01)
+    texts = {1: "They met over coffee.", 2: "They met in Lisbon."}
+    best, last = sharpened([near, far], texts, asked("Where did they meet?"), NOBODY)
+    assert (best.row, best.reasons.cues) == (1, 0)
+    assert 0 < last.reasons.cues < 0.01

@@ -32,7 +32,7 @@ def test_every_link_in_a_document_leads_somewhere(document, link):
     assert (ROOT / document).parent.joinpath(link).exists()
 
 
-@pytest.mark.parametrize(("document", "script"), lines_with(r"`?(scripts/[a-z_]+(?:\.py)?)"))
+@pytest.mark.parametrize(("document", "script"), lines_with(r"(?<!\w)(scripts/[a-z_]+(?:\.py)?)"))
 def test_every_script_in_a_document_is_there(document, script):
     assert (ROOT / script).is_file()
 

@@ -5,14 +5,13 @@ import json
 import shutil
 import subprocess
 import sys
-from datetime import UTC
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from memory_mcp.app import open_memory
-from memory_mcp.cli.terminal import Screen
+from memory_mcp.cli.terminal import Meter
 from memory_mcp.config import Settings
 from memory_mcp.embedding.installed import cache_folder
 from memory_mcp.embedding.sentence_transformers import Prefixes, prefixes_for
@@ -146,19 +145,23 @@ def test_the_status_is_told_and_given_as_data(shell: Shell):
     assert "model: universal, 512 numbers a sentence" in models(shell, "status").out
 
 
-def test_progress_is_shown_on_a_terminal_in_one_line_and_nowhere_else():
+def test_progress_is_a_bar_on_a_terminal_and_elsewhere_a_line_for_each_tenth_of_what_takes_a_while():
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
     shown, logged = Terminal(), io.StringIO()
     for stream in (shown, logged):
-        screen = Screen(io.StringIO(), io.StringIO(), stream, UTC)
-        screen.progress("embedded: 64 of 128 memories")
-        screen.progress("")
-    assert shown.getvalue().startswith("\rembedded: 64 of 128 memories  ")
-    assert "\n" not in shown.getvalue()
-    assert logged.getvalue() == ""
+        meter = Meter(stream, "memories embedded")
+        for done in (64, 128, 1_000, 1_280):
+            meter.tell(done, 1_280)
+        meter.end()
+    assert shown.getvalue().startswith("\r[#")
+    assert shown.getvalue().endswith("] 1,280 of 1,280 memories embedded\n")
+    assert shown.getvalue().count("\n") == 1
+    assert logged.getvalue().splitlines() == [
+        f"{done} of 1,280 memories embedded" for done in ("128", "1,000", "1,280")
+    ]
 
 
 # ---- another one -----------------------------------------------------------------------------------------------------

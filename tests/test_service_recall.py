@@ -6,9 +6,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from memory_mcp.answers import Preview
 from memory_mcp.config import Settings
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import Conversation, Kind, Message, Outcome, Query, Source, State
+from memory_mcp.models import Conversation, Kind, Message, Outcome, Query, Selection, Source, State
 from memory_mcp.requests import MAX_LIMIT
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
@@ -214,6 +215,32 @@ async def test_days_are_those_of_the_person_s_calendar(words_only: Settings, clo
         assert len(await ask(memory, since="last 7 days")) == 2
         assert await ask(memory, since=midnight.isoformat()) == ["said early"]
         assert await ask(memory, until=midnight.isoformat()) == ["said late"]
+
+
+async def test_a_day_that_a_question_names_is_one_of_the_person_s_calendar(words_only: Settings, clock: Clock):
+    """Five in the morning of 4 May in Tokyo is still 3 May in UTC."""
+    async with memory_with(words_only.model_copy(update={"tz": "Asia/Tokyo"}), None, clock) as memory:
+        clock.at = datetime(2026, 5, 3, 20, tzinfo=UTC)
+        await keep(memory, "The boats came into the harbour")
+        clock.turn(days=1)
+        await keep(memory, "Boats are expensive toys")
+        assert (await ask(memory, "what about boats on 4 May?"))[0] == "The boats came into the harbour"
+        assert (await ask(memory, "what about boats on 5 May?"))[0] == "Boats are expensive toys"
+
+
+async def test_every_verb_reads_words_for_days_on_the_person_s_calendar(words_only: Settings, clock: Clock):
+    """It is 5 May in Tokyo and 4 May in UTC: 'today' begins at three in the afternoon, UTC."""
+    async with memory_with(words_only.model_copy(update={"tz": "Asia/Tokyo"}), None, clock) as memory:
+        clock.at = datetime(2026, 5, 4, 14, tzinfo=UTC)
+        blue = await keep(memory, "the lamp is blue", key="lamp")
+        clock.at = datetime(2026, 5, 4, 16, tzinfo=UTC)
+        await keep(memory, "the lamp is green", key="lamp")
+        assert await ask(memory, "lamp", as_of="yesterday") == ["the lamp is blue"]
+        assert await ask(memory, "lamp", until="yesterday", include_history=True) == ["the lamp is blue"]
+        assert [len((await memory.audit_log(9, since=day)).lines) for day in ("today", "yesterday")] == [1, 2]
+        preview = await memory.forget(Selection(before="today"))
+        assert isinstance(preview, Preview)
+        assert preview.ids == (blue,)
 
 
 async def test_a_question_about_a_period_is_answered_from_it_and_the_period_is_told(real: MemoryService, clock: Clock):

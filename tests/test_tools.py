@@ -65,6 +65,12 @@ async def test_what_is_stored_is_recalled(call: Call):
     assert found["mode"] == "keyword"
 
 
+async def test_why_a_hit_ranks_where_it_does_stays_out_of_the_reply(call: Call):
+    await call("store", content="Nora keeps the boat in Lisbon")
+    [hit] = (await call("recall", query="Where is Nora's boat?"))["hits"]
+    assert hit.keys() == {"id", "content", "created_at", "label", "score"}
+
+
 async def test_both_parts_of_an_answer_carry_the_same_facts(client: Client):
     stored = await client.call_tool("store", {"content": "The kiln is fired on Fridays."})
     found = await client.call_tool("recall", {"query": "kiln"})

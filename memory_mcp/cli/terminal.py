@@ -37,11 +37,6 @@ class Screen:
         if text:
             print(visible(harmless(text)), file=self.err)
 
-    def progress(self, text: str) -> None:
-        """Show on a terminal how far something is, in the place of what was shown before; '' takes it away."""
-        if self.err.isatty():
-            print(f"\r{visible(text):<70}", end="" if text else "\r", file=self.err, flush=True)
-
     def read(self) -> str:
         """Read all of the input. Raises `InvalidInput`."""
         try:
@@ -101,16 +96,16 @@ TENTH, WORTH_TELLING = 10, 200
 class Meter:
     """How far something is: a bar on a terminal, which is drawn over, and elsewhere now and then a line."""
 
-    def __init__(self, err: TextIO, what: str, of: int) -> None:
+    def __init__(self, err: TextIO, what: str, of: int = 0) -> None:
         self._err = err
         self._what = what
         self._of = of
         self._told = 0
         self._drawn = False
 
-    def tell(self, done: int) -> None:
-        """Say how many are done by now."""
-        of = max(done, self._of, 1)
+    def tell(self, done: int, of: int = 0) -> None:
+        """Say how many are done by now, and of how many, if that was not known before."""
+        of = max(done, of, self._of, 1)
         counts = f"{done:,} of {of:,} {self._what}"
         if self._err.isatty():
             full = WIDTH * done // of

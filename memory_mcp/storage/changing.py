@@ -13,10 +13,7 @@ from memory_mcp.storage import vectors
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.records import select_memories
-from memory_mcp.storage.values import NO_MODEL, Change, Holder, ModelState, Vectors
-
-LEASE = "model"
-"""The name of the lease under which one process at a time changes the model."""
+from memory_mcp.storage.values import MODEL_LEASE, NO_MODEL, Change, Holder, ModelState, Vectors
 
 SWEPT = 5_000
 """Stray vectors that are deleted in one transaction: others who write wait a tenth of a second at most."""
@@ -38,7 +35,7 @@ def begin(connection: Connection, identity: ModelIdentity, now: int) -> bool:
     if model == _to(connection):
         return True
     _give_up(connection)
-    if model == vectors.chosen(connection).number:
+    if model == vectors.of_file(connection).number:
         vectors.activate(connection, model, identity.loads_by)
         return False
     _set(connection, {"next_model": str(model), "next_name": identity.loads_by})
@@ -102,7 +99,7 @@ def switch(connection: Connection, identity: ModelIdentity, through: int) -> boo
 
 def drop(connection: Connection) -> bool:
     """Keep the file without vectors from now on; False if it is kept so already."""
-    if vectors.chosen(connection).name == NO_MODEL:
+    if vectors.of_file(connection).name == NO_MODEL:
         return False
     _give_up(connection)
     connection.execute("update memory set embedded_by = null where embedded_by is not null")
@@ -132,11 +129,11 @@ def sweep(connection: Connection) -> bool:
 
 def state(connection: Connection, now: int) -> ModelState:
     """Read which model the file has, how much of it that model embedded, and to which it is to come."""
-    chosen = vectors.chosen(connection)
+    own = vectors.of_file(connection)
     memories = connection.execute("select count(*) from memory").fetchone()[0]
     embedded, sentences = connection.execute(EMBEDDED.format(model=ACTIVE)).fetchone()
     return ModelState(
-        name=chosen.name,
+        name=own.name,
         dimension=_dimension(connection, ACTIVE),
         memories=memories,
         embedded=embedded,
@@ -148,7 +145,8 @@ def state(connection: Connection, now: int) -> ModelState:
 def holder(connection: Connection, now: int) -> Holder | None:
     """Read who changes the model just now."""
     found = connection.execute(
-        "select owner, expires_at from lease where name = :name and expires_at > :now", {"name": LEASE, "now": now}
+        "select owner, expires_at from lease where name = :name and expires_at > :now",
+        {"name": MODEL_LEASE, "now": now},
     ).fetchone()
     return Holder(*found) if found else None
 

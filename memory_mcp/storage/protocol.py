@@ -16,10 +16,10 @@ from memory_mcp.storage.values import (
     CaptureResult,
     Change,
     Check,
-    ChosenModel,
     Document,
     Draft,
     Evidence,
+    FileModel,
     Holder,
     ModelState,
     Page,
@@ -312,14 +312,14 @@ class Store(Protocol):
         ...
 
     async def use_model(self, identity: ModelIdentity, *, now: datetime) -> bool:
-        """Make sure vectors of this model can be kept. False when the file's active model is another one."""
+        """Make sure vectors of this model can be kept. False when the file's model is another one."""
         ...
 
     async def refuses_model(self, identity: ModelIdentity) -> bool:
         """Whether the file is searched by vectors that another model than this one made, or is kept without any."""
         ...
 
-    async def chosen_model(self) -> ChosenModel:
+    async def file_model(self) -> FileModel:
         """Which model the file has."""
         ...
 

@@ -46,10 +46,10 @@ from memory_mcp.storage.values import (
     CaptureResult,
     Change,
     Check,
-    ChosenModel,
     Document,
     Draft,
     Evidence,
+    FileModel,
     Holder,
     ModelState,
     Page,
@@ -357,9 +357,9 @@ class SqliteStore:
         """Say whether the file is searched by other vectors, or by none."""
         return await self._database.read(vectors.refuses, identity)
 
-    async def chosen_model(self) -> ChosenModel:
+    async def file_model(self) -> FileModel:
         """Say which model the file has."""
-        return await self._database.read(vectors.chosen)
+        return await self._database.read(vectors.of_file)
 
     async def model_state(self, *, now: datetime) -> ModelState:
         """Count what the file's model embedded."""

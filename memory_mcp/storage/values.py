@@ -31,12 +31,15 @@ class Coordinates:
     role: str
 
 
+MODEL_LEASE = "model"
+"""The name of the lease under which one process at a time changes the model."""
+
 NO_MODEL = "none"
 """What stands in the place of a model's name where a file is kept without vectors."""
 
 
 @dataclass(frozen=True)
-class ChosenModel:
+class FileModel:
     """Which model a file has: the name or folder by which it is loaded, 'none' for no vectors, '' before the first.
 
     `number` is the file's own for it, 0 while there is none.

@@ -8,7 +8,7 @@ from memory_mcp.models import Memory, ModelIdentity
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import KINDS, STATES, TRUSTS
 from memory_mcp.storage.records import select_memories
-from memory_mcp.storage.values import NO_MODEL, ChosenModel, Vectors
+from memory_mcp.storage.values import NO_MODEL, FileModel, Vectors
 
 SAME = "(name, checksum, dimension, prefix) = (:name, :checksum, :dimension, :prefix)"
 """The condition that a row is of a model."""
@@ -86,10 +86,10 @@ def is_active(connection: Connection, identity: ModelIdentity) -> bool:
 
 def refuses(connection: Connection, identity: ModelIdentity) -> bool:
     """Whether the file is searched by vectors that this model did not make, or by none at all."""
-    return not is_active(connection, identity) and (chosen(connection).name == NO_MODEL or _any_vectors(connection))
+    return not is_active(connection, identity) and (of_file(connection).name == NO_MODEL or _any_vectors(connection))
 
 
-def chosen(connection: Connection) -> ChosenModel:
+def of_file(connection: Connection) -> FileModel:
     """Read which model the file has."""
     found = connection.execute(
         """
@@ -100,7 +100,7 @@ def chosen(connection: Connection) -> ChosenModel:
         left join embedding_model e on e.number = cast(a.value as integer)
         """
     ).fetchone()
-    return ChosenModel(*found)
+    return FileModel(*found)
 
 
 def use_model(connection: Connection, identity: ModelIdentity, now: int) -> bool:
@@ -134,7 +134,7 @@ def activate(connection: Connection, model: int, name: str) -> None:
 
 
 def _any_vectors(connection: Connection) -> bool:
-    active = {"model": chosen(connection).number}
+    active = {"model": of_file(connection).number}
     return bool(connection.execute("select exists (select 1 from vec_bits where model = :model)", active).fetchone()[0])
 
 
