@@ -90,29 +90,20 @@ def clause(where: Filter) -> Clause:
     return " and ".join(parts) or "1", values
 
 
-def narrow(where: Filter) -> Clause:
-    """Write the part of the condition that the integers beside the sign bits can answer, over `vec_bits v`."""
-    conditions: list[tuple[str, str, Any]] = [
-        (
-            "v.namespace in (select number from namespace where name in (select value from json_each(:n_namespaces)))",
-            "n_namespaces",
-            json.dumps(where.namespaces) if where.namespaces else None,
-        ),
-        ("v.kind in (select value from json_each(:n_kinds))", "n_kinds", _places(where.kinds, KINDS)),
-        ("v.state in (select value from json_each(:n_states))", "n_states", _places(where.states, STATES)),
-        ("v.trust = :n_trust", "n_trust", TRUSTS.index(where.trust) if where.trust else None),
-        ("v.created_at >= :n_since", "n_since", to_ms(where.since) if where.since else None),
-        ("v.created_at < :n_until", "n_until", to_ms(where.until) if where.until else None),
-    ]
-    parts = [sql for sql, _, value in conditions if value is not None]
-    return " and ".join(parts) or "1", {name: value for _, name, value in conditions if value is not None}
-
-
 def is_narrow(where: Filter) -> bool:
-    """Whether `narrow` says all that the filter says, expiry apart."""
-    others = (where.tags, where.session_id, where.source, where.outcome, where.min_confidence, where.as_of)
-    return where.flagged is None and not any(others)
+    """Whether what stands beside the sign bits answers all that the filter says, expiry apart (`Signs.passing`)."""
+    others = (where.source, where.min_confidence, where.as_of)
+    return where.flagged is None and not is_sought(where) and not any(others)
 
 
-def _places(chosen: tuple[Any, ...], order: tuple[Any, ...]) -> str | None:
-    return json.dumps([order.index(one) for one in chosen]) if chosen else None
+def is_sought(where: Filter) -> bool:
+    """Whether an index leads to what the filter lets through."""
+    return bool(where.tags or where.session_id or where.outcome)
+
+
+def sought(where: Filter) -> Clause:
+    """Write the condition of a filter that `is_sought`, for all of `memory m`, so that the index is used."""
+    condition, values = clause(where)
+    if where.tags:
+        condition += " and m.row in (select memory from tag where name in (select value from json_each(:f_tags)))"
+    return condition, values

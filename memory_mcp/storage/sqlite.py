@@ -57,7 +57,7 @@ from memory_mcp.storage.values import (
 from memory_mcp.storage.wiping import Wiper
 
 if TYPE_CHECKING:
-    from memory_mcp.storage import search
+    from memory_mcp.storage import search, signs
 
 
 class SqliteStore:
@@ -68,6 +68,7 @@ class SqliteStore:
         self._now = now
         self._eraser = Wiper(database, patience)
         self._stemmer: search.Stemmer | None = None
+        self._signs: signs.Signs | None = None
 
     @property
     def is_lost(self) -> bool:
@@ -155,7 +156,7 @@ class SqliteStore:
         from memory_mcp.storage import search  # noqa: PLC0415 - it imports numpy, which takes a hook's time
 
         self._stemmer = self._stemmer or search.Stemmer(driver.scratch)
-        return await self._database.read(search.gather, self._stemmer, probe)
+        return await self._database.read(search.gather, self._held_signs(), self._stemmer, probe)
 
     async def similar(self, vectors: Vectors, where: Filter, at_least: float, limit: int) -> list[tuple[str, float]]:
         """Name the memories nearest to any of the vectors; none where vectors cannot be searched."""
@@ -163,7 +164,13 @@ class SqliteStore:
             return []
         from memory_mcp.storage import search  # noqa: PLC0415 - as in `search`
 
-        return await self._database.read(search.similar, vectors, where, at_least, limit)
+        return await self._database.read(search.similar, self._held_signs(), vectors, where, at_least, limit)
+
+    def _held_signs(self) -> "signs.Signs":
+        from memory_mcp.storage.signs import Signs  # noqa: PLC0415 - as in `search`
+
+        self._signs = self._signs or Signs()
+        return self._signs
 
     async def sentences(self, where: Filter, memories: int, most: int) -> Sentences:
         """Read the vectors of the newest memories."""

@@ -1,0 +1,11 @@
+-- A process that searches keeps sign bits and what they are filtered by in memory, and must see what others change.
+-- New sentences have higher numbers; this counts what happens to old ones, kept by the two triggers.
+alter table corpus add column altered integer not null default 0;
+
+create trigger sentence_altered after update on vec_bits begin
+    update corpus set altered = altered + 1;
+end;
+
+create trigger sentence_removed after delete on vec_bits begin
+    update corpus set altered = altered + 1;
+end;
