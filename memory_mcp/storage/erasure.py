@@ -137,7 +137,7 @@ def _summaries_that_told(connection: Connection, gone: Collection[int], conditio
     found = connection.execute(
         f"""
         with gone as (select value as row from json_each(:gone))
-        select e.memory, e.session from episode e join memory m on m.row = e.memory
+        select e.memory, e.session from episode e cross join memory m on m.row = e.memory
         where {condition} and e.memory not in gone and (
             exists (select 1 from memory t where t.session = e.session and t.row in gone
                       and t.kind = 'turn' and t.sequence <= e.covered_through)
