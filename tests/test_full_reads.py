@@ -1,4 +1,4 @@
-"""No request reads every memory: B68. What is asked of SQLite while a verb runs is explained, statement by statement."""
+"""No request reads every memory (B68): what a verb asks of SQLite is explained, statement by statement."""
 
 import re
 from collections.abc import Callable, Coroutine
@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.memories import WordsEmbedder, ask, keep, memory_with
 
 from memory_mcp.config import Settings
 from memory_mcp.models import Conversation, KeyFact, Kind, Message, NewMemory, Outcome, Query, Selection, Source
 from memory_mcp.server import resources
 from memory_mcp.service import MemoryService
 from memory_mcp.storage import driver
+from tests.memories import WordsEmbedder, ask, keep, memory_with
 
 pytestmark = pytest.mark.anyio
 

@@ -1,4 +1,4 @@
-"""The sign bits of every sentence and what they are filtered by, in memory: as fresh as the file, faster than a scan."""
+"""The sign bits of every sentence, and what they are filtered by, in memory: as fresh as the file."""
 
 import json
 from collections.abc import Sequence

@@ -186,8 +186,8 @@ async def test_words_are_looked_for_until_enough_pass_the_filter(store: SqliteSt
 
 @pytest.mark.parametrize(
     "where",
-    [Filter(), Filter(namespaces=("user",)), Filter(kinds=(Kind.FACT, Kind.TURN)), Filter(trust=Trust.TRUSTED, since=NOW),
-     Filter(states=(), until=NOW), Filter(namespaces=("nowhere",))],
+    [Filter(), Filter(namespaces=("user",)), Filter(kinds=(Kind.FACT, Kind.TURN)), Filter(namespaces=("nowhere",)),
+     Filter(trust=Trust.TRUSTED, since=NOW), Filter(states=(), until=NOW)],
 )  # fmt: skip
 async def test_what_stands_beside_the_bits_answers_as_the_rows_do(one_of_each: SqliteStore, database: Database, where):
     def both(connection: Connection) -> tuple[list[int], list[int]]:
