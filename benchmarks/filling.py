@@ -67,7 +67,8 @@ class Writer:
 
     def text(self) -> str:
         """Write one to three sentences: about 130 characters."""
-        return " ".join(self.sentence(self._chance.randint(8, 14)) for _ in range(self._chance.choice((1, 2, 2, 3))))
+        lengths = [self._chance.randint(8, 14) for _ in range(self._chance.choice((1, 2, 2, 3)))]
+        return " ".join(map(self.sentence, lengths))
 
     def question(self, text: str) -> str:
         """Ask for a text by some of its words."""

@@ -21,6 +21,9 @@ Similarities = dict[int, float]
 EXACT_UP_TO = 5_000
 """Sentences that pass the filter: up to here all are scored exactly (docs/decisions.md, Vectors)."""
 
+COMPARED_AT_ONCE = 1_024
+"""Vectors: as many as take two megabytes while they are compared."""
+
 LAST_CHARACTER = "\U0010ffff"
 
 WINDOW = 2
@@ -165,7 +168,9 @@ def _scored(connection: Connection, signs: Signs, asked: Sequence[tuple[NDArray[
     """Give for each memory the best cosine of a vector with one of the sentences that it is to be compared with."""
     places = np.unique(np.concatenate([own for _, own in asked]))
     questions = np.stack([np.frombuffer(quantise(vector), np.int8) for vector, _ in asked])
-    cosines = _cosines(signs.vectors(connection, places).astype(np.float32), questions.astype(np.float32))
+    known = signs.vectors(connection, places)
+    parts = [known[start : start + COMPARED_AT_ONCE] for start in range(0, len(known), COMPARED_AT_ONCE)]
+    cosines = np.concatenate([_cosines(part.astype(np.float32), questions.astype(np.float32)) for part in parts])
     best = np.full(len(places), np.nan)
     for column, (_, own) in enumerate(asked):
         at = slice(None) if len(own) == len(places) else np.searchsorted(places, own)

@@ -29,8 +29,8 @@ FACETS = np.dtype(
 )
 """The columns of `vec_bits` beside the bits, in their order."""
 
-READ_AT_ONCE = 4_096
-"""Rows: what is being read takes a few megabytes, whatever the size of the file."""
+READ_AT_ONCE = 1_024
+"""Rows: what is being read takes less than a megabyte, whatever the size of the file."""
 
 COMPARED_AT_ONCE = 16_384
 """Sentences: what a step needs stays in a processor's second cache."""
@@ -59,15 +59,17 @@ class Signs:
     def __init__(self) -> None:
         self._version: _Version | None = None
         self._altered = 0
-        self._hold(None)
+        self._hold(None, 0)
 
-    def _hold(self, model: int | None) -> None:
+    def _hold(self, model: int | None, dimension: int) -> None:
         """Begin anew with the sentences of a model, none of which is read yet."""
         self.model = model
+        self._dimension = dimension
         self._count = 0
         self._facets = np.empty(0, FACETS)
         self._planes = np.empty((0, 0), WORD)  # a row each 64 components, a column a sentence
-        self._vectors = np.empty((0, 0), np.int8)  # of the first sentences, as far as they were asked for
+        self._vectors = np.empty((0, 0), np.int8)
+        self._whole = 0  # of how many sentences, from the first on, the vectors are held
 
     @property
     def facets(self) -> NDArray[Any]:
@@ -80,11 +82,14 @@ class Signs:
         version = _Version(others, connection.total_changes)
         if version == self._version:
             return
-        model, altered = connection.execute(
-            "select (select cast(value as integer) from setting where name = 'active_model'), altered from corpus"
+        model, dimension, altered = connection.execute(
+            """
+            select m.number, m.dimension, c.altered from corpus c left join embedding_model m
+            on m.number = (select cast(value as integer) from setting where name = 'active_model')
+            """
         ).fetchone()
         if model != self.model:
-            self._hold(model)
+            self._hold(model, dimension or 0)
         elif altered != self._altered:
             self._read_facets(connection)
         self._altered = altered
@@ -95,10 +100,9 @@ class Signs:
         """Hold more sentences, with higher numbers, and their sign bits."""
         words = _words(bits)
         count = self._count + len(facets)
-        if count > len(self._facets):
-            room = count + count // 8
-            self._facets = _roomier(self._facets, self._count, (room,))
-            self._planes = _roomier(self._planes, self._count, (len(words), room))
+        self._make_room(len(facets))
+        if not len(self._planes):
+            self._planes = np.empty((len(words), len(self._facets)), WORD)
         self._facets[self._count : count] = facets
         self._planes[:, self._count : count] = words
         self._count = count
@@ -146,12 +150,26 @@ class Signs:
         """Give vectors at full length; their scale is their own, and one that is not there is nothing."""
         sentences = self.facets["sentence"]
         if self._count > HELD_WHOLE:
-            self._vectors = self._vectors[:0]
-            return _read_vectors(connection, sentences[places])
-        if len(self._vectors) < self._count:
-            more = _read_vectors(connection, sentences[len(self._vectors) :])
-            self._vectors = np.concatenate([self._vectors, more]) if len(self._vectors) else more
+            self._vectors, self._whole = np.empty((0, 0), np.int8), 0
+            return self._read_vectors(connection, sentences[places])
+        for start in range(self._whole, self._count, READ_AT_ONCE):
+            more = self._read_vectors(connection, sentences[start : start + READ_AT_ONCE])
+            if not self._whole:
+                self._vectors = np.empty((HELD_WHOLE, self._dimension), np.int8)  # what is not written takes no memory
+            self._whole = start + len(more)
+            self._vectors[start : self._whole] = more
         return self._vectors[places]
+
+    def _read_vectors(self, connection: Connection, sentences: NDArray[np.int64]) -> NDArray[np.int8]:
+        cursor = plain(connection).execute(
+            "select s.key, f.vector from json_each(:sentences) s cross join vec_full f on f.sentence = s.value",
+            {"sentences": json.dumps(sentences.tolist())},
+        )
+        vectors = np.zeros((len(sentences), self._dimension), np.int8)
+        while records := cursor.fetchmany(READ_AT_ONCE):
+            known = np.frombuffer(b"".join(vector for _, vector in records), np.int8)
+            vectors[[place for place, _ in records]] = known.reshape(len(records), -1)
+        return vectors
 
     def _read_facets(self, connection: Connection) -> None:
         """Read the facets of the held sentences again, and keep the bits of those that are still there."""
@@ -163,14 +181,23 @@ class Signs:
         facets = np.concatenate(parts) if parts else np.empty(0, FACETS)
         kept = np.searchsorted(self.facets["sentence"], facets["sentence"])
         self._facets, self._planes, self._count = facets, self._planes[:, kept], len(facets)
-        self._vectors = self._vectors[kept[kept < len(self._vectors)]]
+        whole = kept[kept < self._whole]
+        self._vectors[: len(whole)], self._whole = self._vectors[whole], len(whole)
 
     def _read_on(self, connection: Connection) -> None:
         """Read the sentences with higher numbers than the last one held."""
         last = int(self.facets["sentence"][-1]) if self._count else 0
+        self._make_room(connection.execute("select coalesce(max(sentence), 0) from vec_bits").fetchone()[0] - last)
         cursor = self._select(connection, ", bits", "sentence > :last", {"last": last})
         while records := cursor.fetchmany(READ_AT_ONCE):
             self.add(np.array([record[:-1] for record in records], FACETS), [record[-1] for record in records])
+
+    def _make_room(self, more: int) -> None:
+        """Make room for so many more at most; what is never written takes no memory."""
+        if self._count + more > len(self._facets):
+            room = (self._count + more) * 9 // 8
+            self._facets = _roomier(self._facets, self._count, (room,))
+            self._planes = _roomier(self._planes, self._count, (len(self._planes), room))
 
     def _select(self, connection: Connection, more: str, condition: str, values: dict[str, int]) -> Any:
         columns = ", ".join(FACETS.names or ()) + more
@@ -211,20 +238,6 @@ def _words(bits: Sequence[bytes]) -> NDArray[np.uint64]:
     flat = np.frombuffer(b"".join(bits), np.uint8).reshape(len(bits), -1)
     padded = np.pad(flat, ((0, 0), (0, -flat.shape[1] % WORD.itemsize)))
     return np.ascontiguousarray(padded).view(WORD).T
-
-
-def _read_vectors(connection: Connection, sentences: NDArray[np.int64]) -> NDArray[np.int8]:
-    found = dict(
-        plain(connection)
-        .execute(
-            "select f.sentence, f.vector from json_each(:sentences) s cross join vec_full f on f.sentence = s.value",
-            {"sentences": json.dumps(sentences.tolist())},
-        )
-        .fetchall()
-    )
-    nothing = bytes(len(next(iter(found.values()), b"")))
-    vectors = [found.get(sentence, nothing) for sentence in sentences.tolist()]
-    return np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1)
 
 
 def _roomier(old: NDArray[Any], count: int, shape: tuple[int, ...]) -> NDArray[Any]:

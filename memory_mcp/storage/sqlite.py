@@ -380,6 +380,10 @@ class SqliteStore:
         """Give a lease back."""
         await self._database.write(upkeep.release, name, owner)
 
+    def rest(self) -> None:
+        """Let go of what is held of the vectors."""
+        self._signs = None
+
     async def spent(self, day: str) -> float:
         """Read what was spent on a day."""
         return await self._database.read(spending.spent, day)

@@ -1,5 +1,6 @@
 """What is held of the vectors in memory: the same as in the file, whoever changed it."""
 
+import gc
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -161,6 +162,27 @@ async def test_after_everything_was_erased_nothing_is_held(store: SqliteStore, d
     assert len(await held(database, signs)) == 1
     await store.wipe(1, door="cli")
     assert await held(database, signs) == []
+
+
+async def test_a_store_at_rest_holds_nothing_and_finds_the_same_when_it_is_asked_again(store: SqliteStore):
+    def holding() -> int:
+        gc.collect()
+        return sum(isinstance(one, Signs) for one in gc.get_objects())
+
+    others = holding()
+
+    await write(store, draft("one", seed=1), draft("two", seed=2))
+    found = await store.similar(vectors(1), Filter(), 0.9, 5)
+    assert holding() == others + 1
+    store.rest()
+    assert holding() == others
+    assert await store.similar(vectors(1), Filter(), 0.9, 5) == found
+
+
+async def test_a_sentence_whose_vector_is_lost_is_near_nothing(store: SqliteStore, database: Database):
+    _, two = await write(store, draft("one", seed=1), draft("two", seed=2))
+    await database.write(lambda at: at.execute("delete from vec_full where sentence = 1"))
+    assert [name for name, _ in await store.similar(vectors(1), Filter(), -1.0, 5)] == [two]
 
 
 @pytest.mark.parametrize("dimension", [8, 64, 100, 512])
