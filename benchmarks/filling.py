@@ -77,7 +77,7 @@ class Writer:
 
 
 def memories(seed: int = 7) -> Iterator[Memory]:
-    """Make memories without end: half turns of sessions of forty, half of other kinds, a few of them rare (`SELECTIVITIES`)."""
+    """Make memories without end: half turns of sessions of forty, half of other kinds (`SELECTIVITIES`)."""
     writer, chance, now = Writer(seed), random.Random(seed), utc_now()
     for number in count():
         at = now - chance.random() * 60 * DAY
