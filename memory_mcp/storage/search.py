@@ -260,7 +260,8 @@ def _passing(connection: Connection, rows: Rows, where: Filter) -> list[int]:
 
 
 def _best(cosines: Similarities, limit: int) -> set[int]:
-    return set(sorted(cosines, key=lambda row: -cosines[row])[:limit])
+    rows, values = np.array([*cosines], np.int64), np.array([*cosines.values()])
+    return set(rows[np.argsort(-values, kind="stable")[:limit]].tolist())
 
 
 def _attributes(connection: Connection, rows: Iterable[int], where: Filter) -> dict[int, _Candidate]:

@@ -144,7 +144,7 @@ class Signs:
             part = slice(start, min(start + COMPARED_AT_ONCE, self._count))
             for word, plane in zip(asked, self._planes, strict=True):
                 distances[part] += np.bitwise_count(plane[part] ^ word)
-        return Order(distances[places].astype(np.int64) * (self._count + 1) + places, places)
+        return Order(distances[places], places)
 
     def vectors(self, connection: Connection, places: Places) -> NDArray[np.int8]:
         """Give vectors at full length; their scale is their own, and one that is not there is nothing."""
@@ -210,20 +210,19 @@ class Signs:
 class Order:
     """Sentences by rising distance, those with the lower number first where it is equal; found as far as asked."""
 
-    def __init__(self, keys: NDArray[np.int64], places: Places) -> None:
-        self._keys = keys
+    def __init__(self, distances: NDArray[np.uint16], places: Places) -> None:
+        self._distances = distances
         self._places = places
+        self._within = np.cumsum(np.bincount(distances))  # how many are no farther than so much
 
     def __len__(self) -> int:
         return len(self._places)
 
     def first(self, count: int) -> Places:
         """Give the nearest ones, nearest first."""
-        if count < len(self._keys):
-            nearest = np.argpartition(self._keys, count - 1)[:count]
-        else:
-            nearest = np.arange(len(self._keys))
-        return self._places[nearest[np.argsort(self._keys[nearest])]]
+        reach = np.searchsorted(self._within, min(count, len(self)))
+        near = np.flatnonzero(self._distances <= reach)
+        return self._places[near[np.argsort(self._distances[near], kind="stable")][:count]]
 
 
 def _among(values: NDArray[Any], chosen: Sequence[int]) -> Mask:
