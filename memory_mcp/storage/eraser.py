@@ -120,7 +120,7 @@ class Eraser:
             try:
                 parts.append(await self._database.erase(forget_next, batch, asked, act))
             except (StoreUnavailable, Conflict) as error:
-                stopped = f"Not all was forgotten, and the rest stands as it was; ask for it again. {error}"
+                stopped = f"Only a part was forgotten: ask again for the rest, which stands as it was. Of that: {error}"
                 break
         return joined(asked.ids, parts), stopped
 

@@ -180,9 +180,14 @@ class Signs:
             parts.append(np.array(records, FACETS))
         facets = np.concatenate(parts) if parts else np.empty(0, FACETS)
         kept = np.searchsorted(self.facets["sentence"], facets["sentence"])
+        if not np.array_equal(self.facets["sentence"][kept], facets["sentence"]):  # nobody does that, but it may be
+            self._hold(self.model, self._dimension)
+            return
         self._facets, self._planes, self._count = facets, self._planes[:, kept], len(facets)
         whole = kept[kept < self._whole]
-        self._vectors[: len(whole)], self._whole = self._vectors[whole], len(whole)
+        self._vectors[: len(whole)] = self._vectors[whole]
+        self._vectors[len(whole) : self._whole] = 0  # nothing is left of what was forgotten
+        self._whole = len(whole)
 
     def _read_on(self, connection: Connection) -> None:
         """Read the sentences with higher numbers than the last one held."""

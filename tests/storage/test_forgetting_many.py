@@ -71,7 +71,7 @@ async def test_what_changed_since_it_was_confirmed_stands_also_when_others_are_g
     later = NOW.replace(year=NOW.year + 1)
     await other.revise(ids[-1], Revision(importance=1.0), expires_at=None, now=later, door="cli")
     forgotten = await forgetting
-    assert forgotten.detail.startswith("Not all was forgotten, and the rest stands as it was; ask for it again.")
+    assert forgotten.detail.startswith("Only a part was forgotten: ask again for the rest, which stands as it was.")
     assert 0 < len(forgotten.ids) < MANY
     assert forgotten.missing == ()
     assert ids[-1] in [memory_id for memory_id, _ in await store.versions(ids)]

@@ -114,6 +114,21 @@ async def test_nothing_of_what_was_forgotten_is_held_after_the_next_question(sto
     assert [one.id for one in (await store.rows([row])).values()] == [kept]
     assert vector == quantise(vectors(2)[0])
     assert len(signs.facets) == 1
+    assert quantise(vectors(1)[0]) not in signs._vectors.tobytes()
+
+
+async def test_sentences_that_change_their_model_are_held_as_the_file_says(database: Database, store: SqliteStore):
+    signs = Signs()
+    await write(store, draft("one", seed=1), draft("two", seed=2), draft("three", seed=3))
+    for sentences, number in (("1, 2", 9), ("1", 1)):
+        await database.write(
+            lambda at, sentences=sentences, number=number: (
+                at.execute("insert or ignore into embedding_model values (9, 'other', 'x', 64, 1, 0, '')"),
+                at.execute(f"update vec_bits set model = {number} where sentence in ({sentences})"),
+            )
+        )
+        assert await held(database, signs) == await stored(database)
+    assert len(signs.facets) == 2
 
 
 async def test_what_this_connection_changes_itself_is_seen_too(database: Database, store: SqliteStore):
