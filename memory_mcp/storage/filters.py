@@ -90,20 +90,27 @@ def clause(where: Filter) -> Clause:
     return " and ".join(parts) or "1", values
 
 
-def is_narrow(where: Filter) -> bool:
-    """Whether what stands beside the sign bits answers all that the filter says, expiry apart (`Signs.passing`)."""
-    others = (where.source, where.min_confidence, where.as_of)
-    return where.flagged is None and not is_sought(where) and not any(others)
+def needs_rows(where: Filter) -> bool:
+    """Whether it takes a look at a memory's row to know that a filter lets it through.
+
+    Not where what stands beside the sign bits answers (`Signs.passing`), and an index does the rest (`sought`).
+    """
+    return where.flagged is not None or any((where.source, where.min_confidence, where.as_of, where.now))
 
 
-def is_sought(where: Filter) -> bool:
-    """Whether an index leads to what the filter lets through."""
-    return bool(where.tags or where.session_id or where.outcome)
-
-
-def sought(where: Filter) -> Clause:
-    """Write the condition of a filter that `is_sought`, for all of `memory m`, so that the index is used."""
-    condition, values = clause(where)
+def sought(where: Filter) -> list[Clause]:
+    """Write, for each part of a filter to which an index leads, the statement that names the rows it lets through."""
+    statements: list[Clause] = []
     if where.tags:
-        condition += " and m.row in (select memory from tag where name in (select value from json_each(:f_tags)))"
-    return condition, values
+        tags = sorted({tag.casefold() for tag in where.tags})
+        with_tags = """
+            select memory from tag where name in (select value from json_each(:tags))
+            group by memory having count(*) = :count
+        """
+        statements.append((with_tags, {"tags": json.dumps(tags), "count": len(tags)}))
+    if where.session_id:
+        of_session = "select row from memory where session in (select number from session where id = :session)"
+        statements.append((of_session, {"session": where.session_id}))
+    if where.outcome:
+        statements.append(("select memory from episode where outcome = :outcome", {"outcome": where.outcome}))
+    return statements

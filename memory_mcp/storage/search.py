@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from memory_mcp.models import Filter, Kind
 from memory_mcp.storage.driver import Connection, plain
-from memory_mcp.storage.filters import clause, is_narrow, is_sought, sought, time_is_up, to_ms
+from memory_mcp.storage.filters import clause, needs_rows, sought, time_is_up, to_ms
 from memory_mcp.storage.signs import Order, Places, Signs
 from memory_mcp.storage.values import Evidence, Probe, Vectors
 from memory_mcp.text import asks
@@ -126,8 +126,10 @@ def _nearest(connection: Connection, signs: Signs, probe: Probe, where: Filter) 
         return {}
     signs.refresh(connection)
     places = signs.passing(connection, where)
-    checked = is_narrow(where) and where.now is None
-    if not checked and (is_sought(where) or len(places) <= EXACT_UP_TO):
+    for statement, values in sought(where):
+        places = _of(signs, places, [row for (row,) in plain(connection).execute(statement, values).fetchall()])
+    checked = not needs_rows(where)
+    if not checked and len(places) <= EXACT_UP_TO:
         places, checked = _let_through(connection, signs, places, where), True
     if not len(places):
         return {}
@@ -142,15 +144,12 @@ def _nearest(connection: Connection, signs: Signs, probe: Probe, where: Filter) 
 
 
 def _let_through(connection: Connection, signs: Signs, places: Places, where: Filter) -> Places:
-    """Keep the sentences whose memories the whole filter lets through: found by an index, or looked at one by one."""
-    memories = signs.facets["memory"][places]
-    if is_sought(where):
-        condition, values = sought(where)
-        found = connection.execute(f"select m.row from memory m where {condition}", values).fetchall()
-        kept = np.array([row for (row,) in found], np.int64)
-    else:
-        kept = np.array(_passing(connection, np.unique(memories), where), np.int64)
-    return places[np.isin(memories, kept)]
+    """Keep the sentences whose memories the whole filter lets through, by their rows."""
+    return _of(signs, places, _passing(connection, np.unique(signs.facets["memory"][places]), where))
+
+
+def _of(signs: Signs, places: Places, rows: Sequence[int]) -> Places:
+    return places[np.isin(signs.facets["memory"][places], np.array(rows, np.int64))]
 
 
 def _first(connection: Connection, signs: Signs, order: Order, where: Filter, wanted: int) -> Places:

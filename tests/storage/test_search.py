@@ -11,7 +11,7 @@ from memory_mcp.models import Filter, Kind, Source, Trust
 from memory_mcp.storage import SqliteStore
 from memory_mcp.storage.database import Database
 from memory_mcp.storage.driver import Connection
-from memory_mcp.storage.filters import clause, is_narrow
+from memory_mcp.storage.filters import clause, needs_rows, sought
 from memory_mcp.storage.search import EXACT_UP_TO, TOKENIZER, quantise, sign_bits
 from memory_mcp.storage.signs import Signs
 from memory_mcp.storage.values import Evidence, Probe
@@ -197,7 +197,8 @@ async def test_what_stands_beside_the_bits_answers_as_the_rows_do(one_of_each: S
         found = connection.execute(f"select m.row from memory m where {condition} order by m.row", values).fetchall()
         return signs.facets["memory"][signs.passing(connection, where)].tolist(), [row for (row,) in found]
 
-    assert is_narrow(where)
+    assert not needs_rows(where)
+    assert not sought(where)
     by_bits, by_rows = await database.read(both)
     assert by_bits == by_rows
 
