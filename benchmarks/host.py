@@ -74,6 +74,11 @@ class Host:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
+    def most_resident_mb(self) -> float:
+        """Memory that the process held at most (Linux)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
+
     def _send(self, message: dict[str, Any]) -> None:
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()

@@ -95,7 +95,8 @@ class Maintenance:
 
     async def tick(self) -> None:
         """Do a little of what is due, in the background: at most a batch of each."""
-        self._embeddings.release_if_idle()
+        if self._embeddings.release_if_idle():
+            self._db.rest()
         await self._db.sweep_vectors()
         now = self._now()
         looks = self._looked_at is None or now - self._looked_at >= SLOWLY

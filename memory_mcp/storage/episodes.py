@@ -104,7 +104,11 @@ def newest_episodes(connection: Connection, where: Filter, limit: int) -> list[E
     """Read the newest episodes that the filter lets through."""
     condition, values = clause(where)
     found = connection.execute(
-        f"{EPISODES} where {condition} order by m.created_at desc, m.row desc limit :limit", values | {"limit": limit}
+        f"""
+        {EPISODES} where m.row in (select memory from episode) and {condition}
+        order by m.created_at desc, m.row desc limit :limit
+        """,
+        values | {"limit": limit},
     ).fetchall()
     return _decode(connection, found)
 
@@ -114,7 +118,8 @@ def turns(connection: Connection, session_id: str, namespace: str, limit: int) -
     return select_memories(
         connection,
         """
-        where s.id = :session and (:namespace = '' or n.name = :namespace) and m.kind = 'turn' and m.state = 'active'
+        where m.session in (select number from session where id = :session)
+          and (:namespace = '' or n.name = :namespace) and m.kind = 'turn' and m.state = 'active'
         order by m.namespace, m.sequence limit :limit
         """,
         {"session": session_id, "namespace": namespace, "limit": limit},

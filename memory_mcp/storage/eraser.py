@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_mcp.answers import Forgotten, Verification
-from memory_mcp.errors import StoreUnavailable
+from memory_mcp.errors import Conflict, StoreUnavailable
 from memory_mcp.storage import scan
 from memory_mcp.storage.audit import Act
 from memory_mcp.storage.database import Database, truncate_log
 from memory_mcp.storage.driver import Connection
-from memory_mcp.storage.erasure import Erased, Versions, forget
+from memory_mcp.storage.erasure import Asked, Erased, Versions, batches, forget_first, forget_next, joined
 from memory_mcp.storage.place import parts
 from memory_mcp.storage.schema import backups
 from memory_mcp.storage.traces import Traces, without_living_texts, without_other_living
@@ -29,6 +29,13 @@ SCAN_BYTES = 8_000_000_000
 
 MOST_PATTERNS = 400
 SCAN_SECONDS = 120.0
+
+AT_ONCE = 200
+"""Memories that one transaction forgets: some tenths of a second, in which others who write wait."""
+
+BREATH_SECONDS = 0.12
+"""Between two of them: who waits for SQLite is given no turn but looks every 0.1 s, and must find the file free."""
+
 PAUSE_SECONDS = 0.05
 NAMED = 5
 
@@ -85,10 +92,14 @@ class Eraser:
     async def forget(
         self, ids: Sequence[str], act: Act, *, cascade: bool, expected: Versions | None = None
     ) -> Forgotten:
-        """Erase memories and verify it; what is not verified yet goes on in `finish`."""
-        erased = await self._database.erase(forget, ids, act, cascade=cascade, expected=expected)
+        """Erase memories and verify it; what is not verified yet goes on in `finish`.
+
+        Many go one batch after the other: whoever writes waits for one of them, and an end in the middle leaves the
+        rest as it was, to be asked for again.
+        """
+        erased, stopped = await self._in_batches(Asked(ids, cascade, expected), act)
         verification, detail = await self.follow_up(erased)
-        told = (detail, _still_standing(erased), OUT_OF_REACH if erased.token else "")
+        told = (stopped, detail, _still_standing(erased), OUT_OF_REACH if erased.token else "")
         return Forgotten(
             erased.ids,
             erased.cascaded,
@@ -98,6 +109,21 @@ class Eraser:
             erased.missing,
             erased.origins,
         )
+
+    async def _in_batches(self, asked: Asked, act: Act) -> tuple[Erased, str]:
+        """Erase batch by batch; says why it stopped before the end, if it did after the first."""
+        few = len(asked.ids) <= AT_ONCE
+        first, *others = [asked.ids] if few else await self._database.read(batches, asked.ids, AT_ONCE)
+        parts = [await self._database.erase(forget_first, first, asked, act)]
+        stopped = ""
+        for batch in others:
+            await asyncio.sleep(BREATH_SECONDS)
+            try:
+                parts.append(await self._database.erase(forget_next, batch, asked, act))
+            except (StoreUnavailable, Conflict) as error:
+                stopped = f"Only a part was forgotten: ask again for the rest, which stands as it was. Of that: {error}"
+                break
+        return joined(asked.ids, parts), stopped
 
     async def follow_up(self, erased: Erased) -> tuple[Verification, str]:
         """Verify what was just erased in a transaction; gives what is worth saying about it, too."""

@@ -38,14 +38,67 @@ Versions = Sequence[tuple[str, int]]
 """Ids with the instants, in milliseconds, at which they last changed."""
 
 
-def forget(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool, expected: Versions | None) -> Erased:
-    """Erase what somebody asked for, or what is past its time (without `cascade`).
+@dataclass(frozen=True)
+class Asked:
+    """What is to be forgotten, whether what hangs on it goes too, and what all of it was when that was confirmed."""
 
-    Raises `Conflict` if that is not, with all that goes along, what was expected.
-    """
-    if expected is not None:
-        _require_as_confirmed(connection, ids, expected)
+    ids: Sequence[str]
+    cascade: bool
+    expected: Versions | None = None
+
+
+def forget(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool) -> Erased:
+    """Erase what somebody asked for, or what is past its time (without `cascade`)."""
     return erase(connection, ids, act, cascade=cascade, verb=FORGET if cascade else EXPIRE)
+
+
+def forget_first(connection: Connection, batch: Sequence[str], asked: Asked, act: Act) -> Erased:
+    """Erase the first of what was asked for. Raises `Conflict` if all, with what goes along, is not as expected."""
+    if asked.expected is not None:
+        _require_as_confirmed(connection, asked.ids, asked.expected)
+    return forget(connection, batch, act, cascade=asked.cascade)
+
+
+def forget_next(connection: Connection, batch: Sequence[str], asked: Asked, act: Act) -> Erased:
+    """Erase more of it. Raises `Conflict` if what still stands of these changed since."""
+    expected = dict(asked.expected or ())
+    changed = [name for name, version in versions(connection, batch) if expected.get(name, version) != version]
+    if changed:
+        raise Conflict(f"Memory {changed[0]} changed meanwhile.")
+    return forget(connection, batch, act, cascade=asked.cascade)
+
+
+def batches(connection: Connection, ids: Sequence[str], size: int) -> list[list[str]]:
+    """Divide what is to be forgotten. Summaries come first: what is left of a session is then not marked for them."""
+    if len(ids) <= size:
+        return [[*ids]]
+    found = connection.execute(
+        "select id from memory where id in (select value from json_each(:ids)) and kind = 'episode'",
+        {"ids": json.dumps(ids)},
+    ).fetchall()
+    summaries = {name for (name,) in found}
+    order = sorted(dict.fromkeys(ids), key=lambda name: name not in summaries)
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+def joined(ids: Sequence[str], parts: Sequence[Erased]) -> Erased:
+    """Put together what was erased of these ids, part by part."""
+    if len(parts) == 1:
+        return parts[0]
+    gone = {name: None for part in parts for name in (*part.ids, *part.cascaded)}
+    asked = set(ids)
+    return Erased(
+        ids=tuple(name for name in dict.fromkeys(ids) if name in gone),
+        cascaded=tuple(name for name in gone if name not in asked),
+        resummarize=tuple(sorted({session for part in parts for session in part.resummarize})),
+        missing=tuple(dict.fromkeys(name for part in parts for name in part.missing if name not in gone)),
+        token=next((part.token for part in reversed(parts) if part.token), ""),
+        traces=Traces(
+            tuple(text for part in parts for text in part.traces.texts),
+            tuple(pair for part in parts for pair in part.traces.vectors),
+        ),
+        origins=tuple(dict.fromkeys(name for part in parts for name in part.origins if name not in gone)),
+    )
 
 
 def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool, verb: str) -> Erased:
@@ -141,7 +194,7 @@ def _summaries_that_told(connection: Connection, gone: Collection[int], conditio
     found = connection.execute(
         f"""
         with gone as (select value as row from json_each(:gone))
-        select e.memory, e.session from episode e join memory m on m.row = e.memory
+        select e.memory, e.session from episode e cross join memory m on m.row = e.memory
         where {condition} and e.memory not in gone and (
             exists (select 1 from memory t where t.session = e.session and t.row in gone
                       and t.kind = 'turn' and t.sequence <= e.covered_through)

@@ -97,29 +97,27 @@ def clause(where: Filter) -> Clause:
     return " and ".join(parts) or "1", values
 
 
-def narrow(where: Filter) -> Clause:
-    """Write the part of the condition that the integers beside the sign bits can answer, over `vec_bits v`."""
-    conditions: list[tuple[str, str, Any]] = [
-        (
-            "v.namespace in (select number from namespace where name in (select value from json_each(:n_namespaces)))",
-            "n_namespaces",
-            json.dumps(where.namespaces) if where.namespaces else None,
-        ),
-        ("v.kind in (select value from json_each(:n_kinds))", "n_kinds", _places(where.kinds, KINDS)),
-        ("v.state in (select value from json_each(:n_states))", "n_states", _places(where.states, STATES)),
-        ("v.trust = :n_trust", "n_trust", TRUSTS.index(where.trust) if where.trust else None),
-        ("v.created_at >= :n_since", "n_since", to_ms(where.since) if where.since else None),
-        ("v.created_at < :n_until", "n_until", to_ms(where.until) if where.until else None),
-    ]
-    parts = [sql for sql, _, value in conditions if value is not None]
-    return " and ".join(parts) or "1", {name: value for _, name, value in conditions if value is not None}
+def needs_rows(where: Filter) -> bool:
+    """Whether it takes a look at a memory's row to know that a filter lets it through.
+
+    Not where what stands beside the sign bits answers (`Signs.passing`), and an index does the rest (`sought`).
+    """
+    return where.flagged is not None or any((where.file, where.source, where.min_confidence, where.as_of, where.now))
 
 
-def is_narrow(where: Filter) -> bool:
-    """Whether `narrow` says all that the filter says, expiry apart."""
-    others = (where.tags, where.session_id, where.file, where.source, where.outcome, where.min_confidence, where.as_of)
-    return where.flagged is None and not any(others)
-
-
-def _places(chosen: tuple[Any, ...], order: tuple[Any, ...]) -> str | None:
-    return json.dumps([order.index(one) for one in chosen]) if chosen else None
+def sought(where: Filter) -> list[Clause]:
+    """Write, for each part of a filter to which an index leads, the statement that names the rows it lets through."""
+    statements: list[Clause] = []
+    if where.tags:
+        tags = sorted({tag.casefold() for tag in where.tags})
+        with_tags = """
+            select memory from tag where name in (select value from json_each(:tags))
+            group by memory having count(*) = :count
+        """
+        statements.append((with_tags, {"tags": json.dumps(tags), "count": len(tags)}))
+    if where.session_id:
+        of_session = "select row from memory where session in (select number from session where id = :session)"
+        statements.append((of_session, {"session": where.session_id}))
+    if where.outcome:
+        statements.append(("select memory from episode where outcome = :outcome", {"outcome": where.outcome}))
+    return statements

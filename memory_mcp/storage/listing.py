@@ -11,11 +11,13 @@ from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Filter, Memory
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.filters import clause, to_ms
-from memory_mcp.storage.records import select_memories
+from memory_mcp.storage.records import MEMORIES, decode, select_memories
 from memory_mcp.storage.values import Page
 
 LATEST = (1 << 63) - 1
 """The end of a listing that starts at the newest."""
+
+_BY_ROW = " join json_each(:rows) asked on asked.value = m.row order by asked.key"
 
 _NOT_OURS = "cursor {cursor!r} is not one of ours. Leave it out to start at the newest."
 
@@ -29,18 +31,13 @@ def by_ids(connection: Connection, ids: Sequence[str]) -> list[Memory]:
 
 def by_rows(connection: Connection, rows: Sequence[int]) -> list[Memory]:
     """Read memories by row number in the order asked; unknown ones are left out."""
-    return select_memories(
-        connection, " join json_each(:rows) asked on asked.value = m.row order by asked.key", {"rows": json.dumps(rows)}
-    )
+    return select_memories(connection, _BY_ROW, {"rows": json.dumps(rows)})
 
 
 def numbered(connection: Connection, rows: Sequence[int]) -> dict[int, Memory]:
     """Read memories by row number, with it; unknown and damaged ones are left out."""
-    found = connection.execute(
-        "select id, row from memory where row in (select value from json_each(:rows))", {"rows": json.dumps(rows)}
-    ).fetchall()
-    rows_by_id = dict(found)
-    return {rows_by_id[memory.id]: memory for memory in by_rows(connection, rows)}
+    records = connection.execute(MEMORIES + _BY_ROW, {"rows": json.dumps(rows)}).fetchall()
+    return {record["row"]: memory for record in records for memory in decode([record])}
 
 
 def contents(connection: Connection, rows: Sequence[int]) -> dict[int, str]:

@@ -431,6 +431,10 @@ class Store(Protocol):
         """Give a lease back before its time."""
         ...
 
+    def rest(self) -> None:
+        """Give back the memory that only searching by meaning needs; the next such question takes it again."""
+        ...
+
     async def spent(self, day: str) -> float:
         """What was spent on a day (YYYY-MM-DD) on a paid service, in dollars."""
         ...

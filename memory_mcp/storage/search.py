@@ -3,14 +3,15 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_mcp.models import Filter, Kind
-from memory_mcp.storage.driver import Connection
-from memory_mcp.storage.filters import clause, is_narrow, narrow, time_is_up, to_ms
+from memory_mcp.storage.driver import Connection, plain
+from memory_mcp.storage.filters import clause, needs_rows, sought, time_is_up, to_ms
+from memory_mcp.storage.signs import Order, Places, Signs
 from memory_mcp.storage.values import Evidence, Probe, Vectors
 from memory_mcp.text import asks
 
@@ -19,6 +20,9 @@ Similarities = dict[int, float]
 
 EXACT_UP_TO = 5_000
 """Sentences that pass the filter: up to here all are scored exactly (docs/decisions.md, Vectors)."""
+
+COMPARED_AT_ONCE = 1_024
+"""Vectors: as many as take two megabytes while they are compared."""
 
 LAST_CHARACTER = "\U0010ffff"
 
@@ -32,7 +36,7 @@ ATTRIBUTES = """
     select m.row, coalesce(m.session, 0), coalesce(m.sequence, 0), m.kind, m.tokens, m.importance, m.created_at,
            m.speaker, substr(m.content, -8), coalesce(u.access_count, 0), coalesce(u.useful - u.useless, 0),
            ({condition})
-    from memory m left join usage u on u.memory = m.row
+    from {chosen} left join usage u on u.memory = m.row
 """
 
 
@@ -78,25 +82,25 @@ class Stemmer:
         self._connection.close()
 
 
-def gather(connection: Connection, stemmer: Stemmer, probe: Probe) -> Evidence:
+def gather(connection: Connection, signs: Signs, stemmer: Stemmer, probe: Probe) -> Evidence:
     """Collect the candidates of a probe with all that ranking needs to know about them."""
     where = _with_expiry(connection, probe.where)
-    cosines = _nearest(connection, probe, where)
+    cosines = _nearest(connection, signs, probe, where)
     words = _Postings(connection, stemmer.stems(probe.terms))
     chosen = _best(cosines, probe.kept_by_meaning) | set(words.best(connection, where, probe.kept_by_words))
     attributes = _attributes(connection, chosen, where)
     attributes |= _surroundings(connection, attributes.values(), where)
     rows = np.fromiter(sorted(attributes), np.int64, len(attributes))
-    _complete(connection, probe, rows, cosines)
+    _complete(connection, signs, probe, rows, cosines)
     return _evidence(rows, attributes, cosines, words)
 
 
 def similar(
-    connection: Connection, vectors: Vectors, where: Filter, at_least: float, limit: int
+    connection: Connection, signs: Signs, vectors: Vectors, where: Filter, at_least: float, limit: int
 ) -> list[tuple[str, float]]:
     """Name the memories whose best sentence is nearest to any of the vectors, best first, with the cosine."""
     where = _with_expiry(connection, where)
-    cosines = _nearest(connection, Probe(vectors, (), where, dense_limit=8 * limit), where)
+    cosines = _nearest(connection, signs, Probe(vectors, (), where, dense_limit=8 * limit), where)
     best = sorted((row for row, cosine in cosines.items() if cosine >= at_least), key=lambda row: -cosines[row])[:limit]
     ids = dict(
         connection.execute(
@@ -116,55 +120,85 @@ def _with_expiry(connection: Connection, where: Filter) -> Filter:
     return where if expired else replace(where, now=None)
 
 
-def _nearest(connection: Connection, probe: Probe, where: Filter) -> Similarities:
-    """Scan the sign bits, rescore the best exactly; where few pass the filter, score all of them exactly."""
-    model = connection.execute("select value from setting where name = 'active_model'").fetchone()
-    if probe.vectors is None or model is None:
+def _nearest(connection: Connection, signs: Signs, probe: Probe, where: Filter) -> Similarities:
+    """Compare sign bits, rescore the best exactly; where few pass the filter, score all of them exactly."""
+    if probe.vectors is None:
         return {}
-    condition, values = narrow(where)
-    if not is_narrow(where) or where.now is not None:
-        whole, more = clause(where)
-        condition += f" and v.memory in (select m.row from memory m where {whole})"
-        values |= more
-    values |= {"model": int(model[0])}
-    passing = f"from vec_bits v where v.model = :model and {condition}"
-    few = connection.execute(
-        f"select count(*) from (select 1 {passing} limit {EXACT_UP_TO + 1})",
-        values,
-    ).fetchone()[0]
-    limited = (
-        "" if few <= EXACT_UP_TO else "order by vec_distance_hamming(vec_bit(v.bits), vec_bit(:bits)) limit :limit"
-    )
-    sql = f"""
-        with near as materialized (select v.sentence, v.memory {passing} {limited})
-        select near.memory, 1 - min(vec_distance_cosine(vec_int8(f.vector), vec_int8(:vector)))
-        from near join vec_full f using (sentence) group by near.memory
-    """
-    return _scored(connection, sql, values | {"limit": probe.dense_limit}, probe.vectors)
+    signs.refresh(connection)
+    places = signs.passing(connection, where)
+    for statement, values in sought(where):
+        places = _of(signs, places, [row for (row,) in plain(connection).execute(statement, values).fetchall()])
+    checked = not needs_rows(where)
+    if not checked and len(places) <= EXACT_UP_TO:
+        places, checked = _let_through(connection, signs, places, where), True
+    if not len(places):
+        return {}
+    if len(places) <= EXACT_UP_TO:
+        return _scored(connection, signs, [(vector, places) for vector in probe.vectors])
+    orders = [(vector, signs.by_distance(sign_bits(vector), places)) for vector in probe.vectors]
+    if checked:
+        nearest = [(vector, order.first(probe.dense_limit)) for vector, order in orders]
+    else:
+        nearest = [(vector, _first(connection, signs, order, where, probe.dense_limit)) for vector, order in orders]
+    return _scored(connection, signs, nearest)
 
 
-def _scored(connection: Connection, sql: str, values: dict[str, Any], vectors: Vectors) -> Similarities:
-    best: Similarities = {}
-    for vector in vectors:
-        asked = {"bits": sign_bits(vector), "vector": quantise(vector)}
-        for row, cosine in connection.execute(sql, values | asked).fetchall():
-            if cosine is not None and cosine > best.get(row, -2.0):
-                best[row] = cosine
-    return best
+def _let_through(connection: Connection, signs: Signs, places: Places, where: Filter) -> Places:
+    """Keep the sentences whose memories the whole filter lets through, by their rows."""
+    return _of(signs, places, _passing(connection, np.unique(signs.facets["memory"][places]), where))
 
 
-def _complete(connection: Connection, probe: Probe, rows: Rows, cosines: Similarities) -> None:
+def _of(signs: Signs, places: Places, rows: Sequence[int]) -> Places:
+    return places[np.isin(signs.facets["memory"][places], np.array(rows, np.int64))]
+
+
+def _first(connection: Connection, signs: Signs, order: Order, where: Filter, wanted: int) -> Places:
+    """Find the nearest sentences that the whole filter lets through: looking on until enough pass."""
+    size = 2 * wanted
+    while True:
+        nearest = order.first(size)
+        passing = _let_through(connection, signs, nearest, where)
+        if len(passing) >= wanted or len(nearest) == len(order):
+            return passing[:wanted]
+        size *= 4
+
+
+def _scored(connection: Connection, signs: Signs, asked: Sequence[tuple[NDArray[np.float32], Places]]) -> Similarities:
+    """Give for each memory the best cosine of a vector with one of the sentences that it is to be compared with."""
+    places = np.unique(np.concatenate([own for _, own in asked]))
+    questions = np.stack([np.frombuffer(quantise(vector), np.int8) for vector, _ in asked])
+    known = signs.vectors(connection, places)
+    parts = [known[start : start + COMPARED_AT_ONCE] for start in range(0, len(known), COMPARED_AT_ONCE)]
+    cosines = np.concatenate([_cosines(part.astype(np.float32), questions.astype(np.float32)) for part in parts])
+    best = np.full(len(places), np.nan)
+    for column, (_, own) in enumerate(asked):
+        at = slice(None) if len(own) == len(places) else np.searchsorted(places, own)
+        best[at] = np.fmax(best[at], cosines[at, column])
+    return _by_memory(signs.facets["memory"][places], best)
+
+
+def _cosines(known: NDArray[np.float32], questions: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Compare each with each, nan where one is a vector of nothing; whole numbers this small are exact in 32 bits."""
+    with np.errstate(invalid="ignore"):
+        lengths = [np.sqrt(np.einsum("ij,ij->i", one, one).astype(np.float64)) for one in (known, questions)]
+        return (known @ questions.T) / np.outer(*lengths)
+
+
+def _by_memory(memories: NDArray[np.int64], cosines: NDArray[np.float64]) -> Similarities:
+    known = ~np.isnan(cosines)
+    order = np.flatnonzero(known)[np.argsort(memories[known], kind="stable")]
+    rows, starts = np.unique(memories[order], return_index=True)
+    best = np.maximum.reduceat(cosines[order], starts) if len(rows) else cosines[:0]
+    return dict(zip(rows.tolist(), best.tolist(), strict=True))
+
+
+def _complete(connection: Connection, signs: Signs, probe: Probe, rows: Rows, cosines: Similarities) -> None:
     """Score what came in by its words or its place exactly too; without that a point of recall is lost."""
     missing = [int(row) for row in rows if int(row) not in cosines]
     if probe.vectors is None or not missing or not cosines:
         return
-    sql = """
-        select v.memory, 1 - min(vec_distance_cosine(vec_int8(f.vector), vec_int8(:vector)))
-        from json_each(:rows) r join vec_bits v on v.memory = r.value join vec_full f using (sentence)
-        where v.model = (select cast(value as integer) from setting where name = 'active_model')
-        group by v.memory
-    """
-    cosines.update(_scored(connection, sql, {"rows": json.dumps(missing)}, probe.vectors))
+    if len(places := signs.of_memories(missing)):
+        cosines.update(_scored(connection, signs, [(vector, places) for vector in probe.vectors]))
 
 
 class _Postings:
@@ -225,16 +259,12 @@ def _passing(connection: Connection, rows: Rows, where: Filter) -> list[int]:
 
 
 def _best(cosines: Similarities, limit: int) -> set[int]:
-    return set(sorted(cosines, key=lambda row: -cosines[row])[:limit])
+    rows, values = np.array([*cosines], np.int64), np.array([*cosines.values()])
+    return set(rows[np.argsort(-values, kind="stable")[:limit]].tolist())
 
 
 def _attributes(connection: Connection, rows: Iterable[int], where: Filter) -> dict[int, _Candidate]:
-    condition, values = clause(where)
-    found = connection.execute(
-        ATTRIBUTES.format(condition=condition) + " where m.row in (select value from json_each(:rows))",
-        values | {"rows": json.dumps(list(rows))},
-    ).fetchall()
-    return {record[0]: _Candidate._make(record) for record in found}
+    return _candidates(connection, "json_each(:chosen) c join memory m on m.row = c.value", list(rows), where)
 
 
 def _surroundings(connection: Connection, candidates: Iterable[_Candidate], where: Filter) -> dict[int, _Candidate]:
@@ -243,33 +273,37 @@ def _surroundings(connection: Connection, candidates: Iterable[_Candidate], wher
     around = {(session, place + step) for session, place in held for step in range(-WINDOW, WINDOW + 1)} - held
     if not around:
         return {}
+    numbers = [session << 32 | place for session, place in sorted(around) if place > 0]  # read faster than pairs
+    places = "json_each(:chosen) p join memory m on m.session = p.value >> 32 and m.sequence = p.value & 0xffffffff"
+    return _candidates(connection, places, numbers, where)
+
+
+def _candidates(connection: Connection, chosen: str, numbers: list[int], where: Filter) -> dict[int, _Candidate]:
     condition, values = clause(where)
-    found = connection.execute(
-        ATTRIBUTES.format(condition=condition)
-        + """ join json_each(:places) p on m.session = p.value ->> 0 and m.sequence = p.value ->> 1""",
-        values | {"places": json.dumps(sorted(around))},
-    ).fetchall()
+    sql = ATTRIBUTES.format(chosen=chosen, condition=condition)
+    found = plain(connection).execute(sql, values | {"chosen": json.dumps(numbers)}).fetchall()
     return {record[0]: _Candidate._make(record) for record in found}
 
 
 def _evidence(rows: Rows, attributes: dict[int, _Candidate], cosines: Similarities, words: _Postings) -> Evidence:
     found = [attributes[row] for row in rows.tolist()]
+    each = _Candidate._make(zip(*found, strict=True)) if found else _Candidate._make(() for _ in _Candidate._fields)
     return Evidence(
         rows=rows,
-        eligible=np.array([one.eligible for one in found], np.bool_),
-        cosine=np.array([cosines.get(one.row, np.nan) for one in found], np.float64),
+        eligible=np.array(each.eligible, np.bool_),
+        cosine=np.array([cosines.get(row, np.nan) for row in rows.tolist()], np.float64),
         counts=words.counts(rows),
-        tokens=np.array([one.tokens for one in found], np.float64),
-        sessions=np.array([one.session for one in found], np.int64),
-        sequences=np.array([one.sequence for one in found], np.int64),
-        is_turn=np.array([one.kind == Kind.TURN for one in found], np.bool_),
-        asks=np.array([asks(one.ending) for one in found], np.bool_),
-        importance=np.array([one.importance for one in found], np.float64),
-        created_at=np.array([one.created_at for one in found], np.int64),
-        used=np.array([one.used for one in found], np.int64),
-        ratings=np.array([one.ratings for one in found], np.int64),
-        kinds=[one.kind for one in found],
-        speakers=[one.speaker for one in found],
+        tokens=np.array(each.tokens, np.float64),
+        sessions=np.array(each.session, np.int64),
+        sequences=np.array(each.sequence, np.int64),
+        is_turn=np.array([kind == Kind.TURN for kind in each.kind], np.bool_),
+        asks=np.array([asks(ending) for ending in each.ending], np.bool_),
+        importance=np.array(each.importance, np.float64),
+        created_at=np.array(each.created_at, np.int64),
+        used=np.array(each.used, np.int64),
+        ratings=np.array(each.ratings, np.int64),
+        kinds=list(each.kind),
+        speakers=list(each.speaker),
         frequencies=words.frequencies,
         memories=words.memories,
         tokens_in_all=words.tokens,

@@ -66,7 +66,7 @@ from memory_mcp.storage.values import (
 from memory_mcp.storage.wiping import Wiper
 
 if TYPE_CHECKING:
-    from memory_mcp.storage import search
+    from memory_mcp.storage import search, signs
 
 
 EXCHANGED = "The file's model was changed just now; this was searched by keyword only. Ask again."
@@ -80,6 +80,7 @@ class SqliteStore:
         self._now = now
         self._eraser = Wiper(database, patience)
         self._stemmer: search.Stemmer | None = None
+        self._signs: signs.Signs | None = None
 
     @property
     def is_lost(self) -> bool:
@@ -175,12 +176,13 @@ class SqliteStore:
         from memory_mcp.storage import search  # noqa: PLC0415 - it imports numpy, which takes a hook's time
 
         self._stemmer = stemmer = self._stemmer or search.Stemmer(driver.scratch)
+        held = self._held_signs()
 
         def gather(connection: driver.Connection) -> Evidence:
             """Gather in the same state of the file in which the vectors were found to be of its model."""
             if probe.model and vectors.refuses(connection, probe.model):
                 raise EmbedderUnavailable(EXCHANGED)
-            return search.gather(connection, stemmer, probe)
+            return search.gather(connection, held, stemmer, probe)
 
         return await self._database.read(gather)
 
@@ -190,7 +192,13 @@ class SqliteStore:
             return []
         from memory_mcp.storage import search  # noqa: PLC0415 - as in `search`
 
-        return await self._database.read(search.similar, vectors, where, at_least, limit)
+        return await self._database.read(search.similar, self._held_signs(), vectors, where, at_least, limit)
+
+    def _held_signs(self) -> "signs.Signs":
+        from memory_mcp.storage.signs import Signs  # noqa: PLC0415 - as in `search`
+
+        self._signs = self._signs or Signs()
+        return self._signs
 
     async def sentences(self, where: Filter, memories: int, most: int) -> Sentences:
         """Read the vectors of the newest memories."""
@@ -459,6 +467,10 @@ class SqliteStore:
     async def release(self, name: str, owner: str) -> None:
         """Give a lease back."""
         await self._database.write(upkeep.release, name, owner)
+
+    def rest(self) -> None:
+        """Let go of what is held of the vectors."""
+        self._signs = None
 
     async def spent(self, day: str) -> float:
         """Read what was spent on a day."""

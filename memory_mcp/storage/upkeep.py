@@ -1,5 +1,7 @@
 """What a file needs besides its memories: leases, expiry, its own key, counts, and a check of its health."""
 
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -105,22 +107,24 @@ def stats(connection: Connection, path: Path) -> Stats:
     """Count what is there."""
     totals = connection.execute(
         f"""
-        select count(*) as memories, min(created_at) as oldest, max(created_at) as newest,
-               count(*) filter (where embedded_by is null and not exists (
+        select (select memories from corpus) as memories, min(oldest) as oldest, max(newest) as newest,
+               (select count(*) from memory where embedded_by is null and not exists (
                    select 1 from setting where name = 'model' and value = '{NO_MODEL}')) as awaiting,
                (select count(*) from vec_bits where model = {ACTIVE}) as sentences,
                (select count(*) from ({PENDING})) as pending,
                (select name from embedding_model
                  where number = {ACTIVE}) as model
-        from memory
+        from (select (select min(created_at) from memory where namespace = number) as oldest,
+                     (select max(created_at) from memory where namespace = number) as newest from namespace)
         """
     ).fetchone()
+    counted = _counts(connection, "select kind || '/' || state, count(*) from memory group by 1")
     return Stats(
         path=str(path),
         schema_version=version(connection),
         memories=totals["memories"],
-        by_kind=_counts(connection, "select kind, count(*) from memory group by kind"),
-        by_state=_counts(connection, "select state, count(*) from memory group by state"),
+        by_kind=_summed(counted, 0),
+        by_state=_summed(counted, 1),
         by_namespace=_counts(
             connection,
             "select n.name, count(*) from memory m join namespace n on n.number = m.namespace group by n.number",
@@ -167,6 +171,14 @@ def words_are_sound(connection: Connection) -> bool:
             return False
         raise
     return True
+
+
+def _summed(counted: Mapping[str, int], part: int) -> dict[str, int]:
+    """Add up by one part of names such as `fact/active`."""
+    sums: Counter[str] = Counter()
+    for name, count in counted.items():
+        sums[name.split("/")[part]] += count
+    return dict(sorted(sums.items()))
 
 
 def _counts(connection: Connection, sql: str) -> dict[str, int]:

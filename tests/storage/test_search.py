@@ -10,8 +10,10 @@ from drafts import NOW, draft, turn, vectors, write
 from memory_mcp.models import Filter, Kind, Source, Trust
 from memory_mcp.storage import SqliteStore
 from memory_mcp.storage.database import Database
-from memory_mcp.storage.filters import clause, is_narrow, narrow
+from memory_mcp.storage.driver import Connection
+from memory_mcp.storage.filters import clause, needs_rows, sought
 from memory_mcp.storage.search import EXACT_UP_TO, TOKENIZER, quantise, sign_bits
+from memory_mcp.storage.signs import Signs
 from memory_mcp.storage.values import Evidence, Probe
 
 pytestmark = pytest.mark.anyio
@@ -184,12 +186,21 @@ async def test_words_are_looked_for_until_enough_pass_the_filter(store: SqliteSt
 
 @pytest.mark.parametrize(
     "where",
-    [Filter(), Filter(namespaces=("user",)), Filter(kinds=tuple(Kind)), Filter(trust=Trust.TRUSTED, since=NOW),
-     Filter(states=(), until=NOW)],
+    [Filter(), Filter(namespaces=("user",)), Filter(kinds=(Kind.FACT, Kind.TURN)), Filter(namespaces=("nowhere",)),
+     Filter(trust=Trust.TRUSTED, since=NOW), Filter(states=(), until=NOW)],
 )  # fmt: skip
-def test_what_the_integers_beside_the_vectors_can_answer_needs_no_other_condition(where: Filter):
-    assert is_narrow(where)
-    assert narrow(where)[0].count(" and ") == clause(where)[0].count(" and ")
+async def test_what_stands_beside_the_bits_answers_as_the_rows_do(one_of_each: SqliteStore, database: Database, where):
+    def both(connection: Connection) -> tuple[list[int], list[int]]:
+        signs = Signs()
+        signs.refresh(connection)
+        condition, values = clause(where)
+        found = connection.execute(f"select m.row from memory m where {condition} order by m.row", values).fetchall()
+        return signs.facets["memory"][signs.passing(connection, where)].tolist(), [row for (row,) in found]
+
+    assert not needs_rows(where)
+    assert not sought(where)
+    by_bits, by_rows = await database.read(both)
+    assert by_bits == by_rows
 
 
 @pytest.mark.parametrize(
