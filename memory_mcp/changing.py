@@ -65,7 +65,10 @@ class Changing:
         Raises `EmbedderUnavailable`, `Conflict`, `StoreUnavailable`: then the old ones answer as before, and what was
         made is kept for the next time.
         """
-        model = (await self._embeddings.embedded(["Is anybody there?"])).model
+        try:
+            model = (await self._embeddings.embedded(["Is anybody there?"])).model
+        except EmbedderUnavailable as error:
+            raise EmbedderUnavailable(f"{error} Nothing was changed.") from error
         async with self._held():
             if not await self._db.begin_change(model, now=self._now()):
                 await self._sweep()

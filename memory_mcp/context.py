@@ -39,10 +39,10 @@ BARE = frozenset({"kind", "created_at", "label", "state", "outcome", "trust"})
 """Facts that speak for themselves."""
 
 ESSENTIAL = frozenset({"id", "kind", "created_at", "state", "source", "trust", "flagged"})
+"""Facts that every entry has room for; the others are names of any length, and what goes with them."""
+
 DOUBTED = frozenset({"trust", "flagged"})
 """Facts, told where they are no default, that make a text stand between quotation marks."""
-
-"""Facts that every entry has room for; the others are names of any length, and what goes with them."""
 
 
 def room(max_tokens: int | None, context_tokens: int) -> int:

@@ -252,7 +252,7 @@ def refused(shell: Shell, name: str, *said: str) -> None:
 @pytest.mark.parametrize("name", ["nobody/no-such-model", "no such model", "/no/such/folder", "../../nowhere"])
 def test_a_model_that_is_not_there_is_refused(shell: Shell, minilm: Path, name: str):
     shell.store(COFFEE, model="universal")
-    refused(shell, name, "nothing is downloaded unasked")
+    refused(shell, name, "nothing is downloaded unasked", "Nothing was changed.")
 
 
 def test_a_folder_without_a_model_is_refused(shell: Shell, minilm: Path, tmp_path: Path):

@@ -93,7 +93,7 @@ def _without_memory(hit: Hit) -> dict[str, object]:
 
 def _reasons(hit: Hit, explain: bool) -> list[str]:
     parts = {"score": hit.score, **vars(hit.reasons)} if explain else {}
-    return [hit.label] * bool(hit.label) + [f"{name} {value:.2f}" for name, value in parts.items() if value]
+    return [hit.label] * bool(hit.label) + [f"{name} {value:.2f}" for name, value in parts.items() if round(value, 2)]
 
 
 async def _rate(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
