@@ -59,6 +59,9 @@ finds each as well as a store of its own does, within a point; with 2.1, the mos
 ten points of recall@1.
 """
 
+EARLIEST, LATEST = (round(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1000 for year in (1, 9999))
+"""Milliseconds since 1970 that certainly are a date."""
+
 
 class View:
     """The evidence on absolute scales, with each turn's neighbours at hand; arrays of n candidates, t terms."""
@@ -145,7 +148,8 @@ def dated(view: View, asked: Mentioned) -> Array:
     """How well the day of each memory agrees with the dates that the question names, 0..1; 0 where it names none."""
     if not asked:
         return np.zeros(len(view.evidence.rows))
-    days = [datetime.fromtimestamp(at / 1000, UTC).date() for at in view.evidence.created_at.tolist()]
+    known = np.clip(view.evidence.created_at, EARLIEST, LATEST)  # a damaged memory says any number
+    days = [datetime.fromtimestamp(at / 1000, UTC).date() for at in known.tolist()]
     return np.array([asked.fits(day) for day in days])
 
 
