@@ -9,6 +9,9 @@ from memory_mcp.models import Episode, Memory, Outcome
 Label = Literal["strong", "fair", "weak", ""]
 
 
+Relation = Literal["before", "after", "evidence"]
+"""How what comes along with a hit stands to it: the turn before or after it, or what it was concluded from."""
+
 Mode = Literal["hybrid", "keyword", "briefing", "list"]
 
 
@@ -33,9 +36,9 @@ class Reasons:
 
 @dataclass(frozen=True)
 class Companion:
-    """A memory that comes along with a hit: the turn before or after it, or what it was concluded from (evidence)."""
+    """A memory that comes along with a hit."""
 
-    relation: Literal["before", "after", "evidence"]
+    relation: Relation
     memory: Memory
 
 

@@ -56,4 +56,5 @@ def _may_come(source: Memory, where: Filter) -> bool:
         and source.namespace in where.namespaces
         and source.state is State.ACTIVE
         and not expired
+        and (where.as_of is None or source.created_at <= where.as_of)
     )

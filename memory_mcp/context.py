@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from typing import cast
+from typing import cast, get_args
 
 from memory_mcp import dates, privacy
-from memory_mcp.answers import Hit, Recall
+from memory_mcp.answers import Hit, Recall, Relation
 from memory_mcp.models import LESSONS, Kind, Memory, Source, State, Trust
 from memory_mcp.text import excerpt
 from memory_mcp.working import BYTES_A_TOKEN, estimate
@@ -37,6 +37,8 @@ TIMED = frozenset({Kind.TURN, Kind.EPISODE, Kind.METRIC})
 
 BARE = frozenset({"kind", "created_at", "label", "state", "outcome", "trust"})
 """Facts that speak for themselves."""
+
+RELATIONS = frozenset(get_args(Relation))
 
 ESSENTIAL = frozenset({"id", "kind", "created_at", "state", "source", "trust", "flagged"})
 """Facts that every entry has room for; the others are names of any length, and what goes with them."""
@@ -226,8 +228,10 @@ def _text(recall: Recall, contents: list[str], facts: list[dict[str, object]]) -
 def _labels(facts: dict[str, object]) -> list[str]:
     """Write facts in a line: those that speak for themselves bare, the others with their names."""
     plain = [str(value) for name, value in facts.items() if name in BARE]
-    named = {name: value for name, value in facts.items() if name not in BARE}
-    return plain + [name if value is True else f"{name}={_flat(value)}" for name, value in named.items()]
+    named = {name: _flat(value) for name, value in facts.items() if name not in BARE}
+    # A sentence that comes along must not pose as labels of the hit.
+    named |= {name: privacy.between_marks(told) for name, told in named.items() if name in RELATIONS}
+    return plain + [name if facts[name] is True else f"{name}={told}" for name, told in named.items()]
 
 
 _ROUND = str.maketrans("[]", "()")

@@ -120,7 +120,7 @@ ENGLISH = (
     _cue(  # a title
         0.3,
         r"\b(?:book|movie|film|song|game|show|series|band|artist|album|novel|podcast|screenplay|title)s?\b",
-        r"[\"“‘'][A-Z][^\"”’']*[\"”’']",
+        r"[\"“‘'][A-Z][^\"“”‘’']*[\"”’']",  # no second beginning within: else a row of them is read over and over
         capitals=True,
     ),
     _cue(  # a feeling

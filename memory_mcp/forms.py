@@ -57,6 +57,9 @@ finds each as well as a store of its own does, within a point; with 2.1, the mos
 facts lose ten points of recall@1 or more.
 """
 
+EARLIEST, LATEST = (round(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1000 for year in (1, 9999))
+"""Milliseconds since 1970 that certainly are a date."""
+
 
 class View:
     """The evidence on absolute scales, with the places of each turn's neighbours; arrays of n candidates, t terms."""
@@ -145,7 +148,8 @@ def date(view: View, asked: Mentioned, zone: tzinfo) -> Array:
     """How well the day of each memory agrees with the dates that the question names, 0..1; 0 where it names none."""
     if not asked:
         return np.zeros(len(view.evidence.rows))
-    instants = (datetime.fromtimestamp(at / 1000, UTC) for at in view.evidence.created_at.tolist())
+    known = np.clip(view.evidence.created_at, EARLIEST, LATEST)  # a damaged memory says any number
+    instants = (datetime.fromtimestamp(at / 1000, UTC) for at in known.tolist())
     return np.array([asked.fits(dates.day_of(instant, zone)) for instant in instants])
 
 

@@ -176,8 +176,7 @@ class Maintenance:
                 return 0
             half = len(pending) // 2
             return await self._embed(pending[:half]) + await self._embed(pending[half:])
-        made = [(memory.id, own) for memory, own in zip(pending, vectors, strict=True)]
-        return await self._db.put_vectors(made, model)
+        return await self._db.put_vectors(list(zip(pending, vectors, strict=True)), model)
 
 
 def _cutoffs(now: datetime) -> dict[str, datetime]:

@@ -18,6 +18,9 @@ _MONTH = re.compile(rf"\b({'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b
 _MAY_IS_MONTH = re.compile(
     r"\b(?:in|on|of|since|until|by|during|early|late|mid|last|next|\d+(?:st|nd|rd|th)?)\s+$", re.IGNORECASE
 )
+BESIDE = 16
+"""Characters that are looked at on either side of a month: "31st of " has eight."""
+
 _NUMBER_FOLLOWS = re.compile(r"\s+\d")
 _YEAR = re.compile(r"(?<![\d.,])((?:19|20)\d\d)(?![\d年]|[.,]\d)")
 _NUMERIC = re.compile(
@@ -52,11 +55,12 @@ class Mentioned:
 
 def mentioned(question: str) -> Mentioned:
     """Read which dates a question names. A day counts only beside its month; "may" only where a month can stand."""
-    question = unicodedata.normalize("NFKC", question)
+    question = " ".join(unicodedata.normalize("NFKC", question).split())
     months: set[int] = set()
     days: set[int] = set()
     for match in _MONTH.finditer(question):
-        before, after = question[: match.start()], question[match.end() :]
+        before = question[max(0, match.start() - BESIDE) : match.start()]
+        after = question[match.end() : match.end() + BESIDE]
         if match[0].casefold() == "may" and not (_MAY_IS_MONTH.search(before) or _NUMBER_FOLLOWS.match(after)):
             continue
         months.add(_NUMBERS[match[0].casefold()])

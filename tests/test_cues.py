@@ -63,7 +63,7 @@ def test_a_text_speaks_of_its_speaker_by_its_first_person_words(text: str, share
 
 
 def test_a_long_text_without_an_end_is_looked_through_in_a_moment():
-    for text in ("a " * 50_000, "'A" * 50_000, "in " * 50_000, '"A' * 50_000):
+    for text in ("a " * 50_000, "'A" * 50_000, "in " * 50_000, '"A' * 50_000, "“A" * 50_000, "‘A" * 50_000):
         assert clue("Which book did he read, and where, and who will?", text) >= 0
 
 

@@ -54,3 +54,7 @@ def test_a_day_agrees_with_what_is_named(question: str, fit: float):
 
 def test_a_question_without_a_date_asks_for_none():
     assert not mentioned("What does Ann like?")
+
+
+def test_only_what_stands_beside_a_month_is_looked_at_however_often_it_is_named():
+    assert mentioned("may " * 100_000 + "12   of\n\tMay") == named(months=[5], days=[12])

@@ -272,3 +272,8 @@ def test_what_replaced_a_match_is_the_better_match(scores: tuple[float, float, f
 def test_a_question_about_the_past_is_answered_by_what_held_then():
     found = [version(1, 0.9, "the old harbour", "m2"), version(2, 0.5, "a cow")]
     assert [memory.id for _, memory in arranged(found, past=True)] == ["m1", "m2"]
+
+
+def test_a_damaged_memory_of_a_time_that_no_calendar_knows_stops_no_question_about_a_date():
+    strange = replace(evidence({"counts": (1, 1)}, {"counts": (1, 1)}), created_at=np.array([10**18, -(10**18)]))
+    assert len(rank(strange, "in May 2023", ceiling=CEILING, now=NOW)) == 2

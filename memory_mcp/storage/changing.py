@@ -11,7 +11,6 @@ from memory_mcp.errors import Conflict
 from memory_mcp.models import Memory, ModelIdentity
 from memory_mcp.storage import vectors
 from memory_mcp.storage.driver import Connection
-from memory_mcp.storage.filters import to_ms
 from memory_mcp.storage.records import select_memories
 from memory_mcp.storage.values import MODEL_LEASE, NO_MODEL, Change, Holder, ModelState, Vectors
 
@@ -62,15 +61,7 @@ def put(connection: Connection, made: Sequence[tuple[Memory, Vectors]], identity
     One that was forgotten or rewritten since it was read gets none. Raises `Conflict` if the change was given up.
     """
     model = _require(connection, identity)
-    standing = {
-        (memory_id, updated_at): row
-        for row, memory_id, updated_at in connection.execute(
-            "select row, id, updated_at from memory where id in (select value from json_each(:ids))",
-            {"ids": json.dumps([memory.id for memory, _ in made])},
-        ).fetchall()
-    }
-    found = [(standing.get((memory.id, to_ms(memory.updated_at))), own) for memory, own in made]
-    kept = [(row, own) for row, own in found if row is not None and own.shape[1:] == (identity.dimension,)]
+    kept = [(row, own) for row, own in vectors.unchanged(connection, made) if own.shape[1:] == (identity.dimension,)]
     for row, own in kept:
         vectors.write(connection, row, own, model)
     return len(kept)

@@ -304,8 +304,8 @@ class Store(Protocol):
         """Memories that still need vectors of the active model, oldest first."""
         ...
 
-    async def put_vectors(self, made: Sequence[tuple[str, Vectors]], model: ModelIdentity | None = None) -> int:
-        """Write vectors that `model` made later, as in `Draft`; memories that are gone by then are skipped.
+    async def put_vectors(self, made: Sequence[tuple[Memory, Vectors]], model: ModelIdentity | None = None) -> int:
+        """Write vectors that `model` made later, as in `Draft`; memories gone or rewritten since are skipped.
 
         Returns for how many they were written.
         """

@@ -351,7 +351,7 @@ class SqliteStore:
         """Read memories that still need vectors."""
         return await self._database.read(vectors.unembedded, limit)
 
-    async def put_vectors(self, made: Sequence[tuple[str, Vectors]], model: ModelIdentity | None = None) -> int:
+    async def put_vectors(self, made: Sequence[tuple[Memory, Vectors]], model: ModelIdentity | None = None) -> int:
         """Write vectors that were made later."""
         return await self._database.write(vectors.put_all, made, model)
 

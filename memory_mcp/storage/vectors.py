@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from memory_mcp.models import Memory, ModelIdentity
 from memory_mcp.storage.driver import Connection
-from memory_mcp.storage.filters import KINDS, STATES, TRUSTS
+from memory_mcp.storage.filters import KINDS, STATES, TRUSTS, to_ms
 from memory_mcp.storage.records import select_memories
 from memory_mcp.storage.values import NO_MODEL, FileModel, Vectors
 
@@ -67,15 +67,25 @@ def unembedded(connection: Connection, limit: int) -> list[Memory]:
     return select_memories(connection, " where m.embedded_by is null order by m.row limit :limit", {"limit": limit})
 
 
-def put_all(connection: Connection, made: Sequence[tuple[str, Vectors]], made_by: ModelIdentity | None) -> int:
+def put_all(connection: Connection, made: Sequence[tuple[Memory, Vectors]], made_by: ModelIdentity | None) -> int:
     """Write vectors that were made outside of a transaction; returns for how many memories they still count."""
-    rows = dict(
-        connection.execute(
-            "select id, row from memory where id in (select value from json_each(:ids))",
-            {"ids": json.dumps([memory_id for memory_id, _ in made])},
+    return sum(put(connection, row, own, made_by) for row, own in unchanged(connection, made))
+
+
+def unchanged(connection: Connection, made: Sequence[tuple[Memory, Vectors]]) -> list[tuple[int, Vectors]]:
+    """Give vectors with the rows of their memories, but of none that was forgotten or rewritten since it was read.
+
+    What a redaction took out of a text must not live on in its vectors.
+    """
+    standing = {
+        (memory_id, updated_at): row
+        for row, memory_id, updated_at in connection.execute(
+            "select row, id, updated_at from memory where id in (select value from json_each(:ids))",
+            {"ids": json.dumps([memory.id for memory, _ in made])},
         ).fetchall()
-    )
-    return sum(put(connection, rows[memory_id], vectors, made_by) for memory_id, vectors in made if memory_id in rows)
+    }
+    found = [(standing.get((memory.id, to_ms(memory.updated_at))), own) for memory, own in made]
+    return [(row, own) for row, own in found if row is not None]
 
 
 def is_active(connection: Connection, identity: ModelIdentity) -> bool:

@@ -61,8 +61,9 @@ async def test_the_new_text_is_found_by_its_words_and_waits_for_its_vectors(stor
     await rewrite(store, memory_id, KETTLE, SAFE)
     assert await found_by(store, "wifi") == [memory_id]
     assert await found_by(store, "xylotom") == []
-    assert [one.id for one in await store.unembedded(10)] == [memory_id]
-    assert await store.put_vectors([(memory_id, vectors(2))]) == 1
+    [waiting] = await store.unembedded(10)
+    assert waiting.id == memory_id
+    assert await store.put_vectors([(waiting, vectors(2))]) == 1
     assert await healthy(store)
 
 
