@@ -26,10 +26,15 @@ from measure import interval, percentiles, report
 from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
 from memory_mcp.models import Conversation, Kind, NewMemory, Query
+from memory_mcp.reference import Manner
 from memory_mcp.service import MemoryService
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 DEPTH = 20
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+"""What stands in the company as reference."""
 
 
 def sessions(conversation: dict[str, Any]) -> list[tuple[int, datetime, list[dict[str, Any]]]]:
@@ -125,6 +130,9 @@ async def in_company(
         await memory.summarize(Conversation(session_id=f"s{number}"))
     facts, questions = read_facts(folder)
     known = {(await memory.store(NewMemory(text))).id: number for number, text in facts}
+    for path in DOCUMENTS:
+        await memory.take_in_document(path, Manner(trusted=True))
+    await memory.embed_pending()
     answers = await ask(memory, names, [one for one in conversation["qa"] if one["category"] < 5])
     for language, text, gold in questions:
         recalled = await memory.recall(Query(text, limit=DEPTH, max_tokens=20_000))
