@@ -105,7 +105,7 @@ def relevance(view: View, question: str, weights: Weights, zone: tzinfo) -> Rele
         core=np.where(turns, dialogue, isolated) / scale,
         neighbours=lent / scale,
         speaker=np.where(turns, weights.speaker * speaker(view), 0.0) / scale,
-        asks=np.where(turns, -weights.asks * view.evidence.asks, 0.0) / scale,
+        asks=np.where(turns & view.evidence.asks, -weights.asks, 0.0) / scale,
         date=weights.date * date(view, mentioned(question), zone) / scale,
         isolated=isolated / SCALE,
         scale=scale,
@@ -131,7 +131,7 @@ def joined(view: View) -> Array:
 
 
 def neighbours(view: View, weights: Weights) -> Array:
-    """How well the better of a turn's two neighbours fits: .5 meaning + .6 of the words, joined."""
+    """How well the better of a turn's two neighbours fits: .5 meaning + .6 joined."""
     fit = weights.neighbour_meaning * view.meaning + weights.neighbour_words * joined(view)
     return np.maximum(scoring.shifted(fit, view.neighbours[-1]), scoring.shifted(fit, view.neighbours[1]))
 
