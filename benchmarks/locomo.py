@@ -37,6 +37,10 @@ ELSEWHERE = 6
 DEPTH = 20
 DOCUMENTS = [*sorted((Path(__file__).parents[1] / "docs").glob("*.md")), Path(__file__).parents[1] / "README.md"]
 
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+"""What stands in the company as reference."""
+
 
 def sessions(conversation: dict[str, Any]) -> list[tuple[int, datetime, list[dict[str, Any]]]]:
     """Give a conversation's sessions in order: number, time, turns."""
@@ -137,6 +141,9 @@ async def in_company(
         await memory.take_in_document(path, Manner())
     facts, questions = read_facts(folder)
     known = {(await memory.store(NewMemory(text))).id: number for number, text in facts}
+    for path in DOCUMENTS:
+        await memory.take_in_document(path, Manner(trusted=True))
+    await memory.embed_pending()
     answers = await ask(memory, names, [one for one in conversation["qa"] if one["category"] < 5])
     for language, text, gold in questions:
         recalled = await memory.recall(Query(text, limit=DEPTH, max_tokens=20_000))

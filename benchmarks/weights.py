@@ -32,7 +32,7 @@ from memory_mcp.storage.values import Evidence, Probe
 from memory_mcp.tokens import query_terms
 
 FACTORS = (0.5, 0.7, 1.4, 2.0)
-FITTED = [one.name for one in fields(Weights) if not one.name.startswith("isolated")]
+FITTED = [one.name for one in fields(Weights) if not one.name.startswith(("isolated", "wordless"))]
 LEAST_GAIN = 0.005
 DEPTH = 10
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from memory_mcp.models import EPISODIC, Kind, Memory, State
+from memory_mcp.models import Kind, Memory, State
 from memory_mcp.retrieval import Ranked
 from memory_mcp.tokens import index_tokens
 
 COMPARED = 2_000
 """Characters of each memory that are compared for near-copies; a whole chapter would cost 5 ms."""
 
-RECORDS = EPISODIC | {Kind.DOCUMENT}
+RECORDS = frozenset({Kind.TURN, Kind.EPISODE, Kind.DOCUMENT})
 """Kinds that say what happened, or what stands elsewhere: a later one does not correct an earlier one."""
 
 REPEATED, LEAST_WORDS = 0.75, 3

@@ -25,10 +25,6 @@ class Kind(StrEnum):
     DOCUMENT = "document"
 
 
-EPISODIC = frozenset({Kind.TURN, Kind.EPISODE})
-"""Kinds that say what happened."""
-
-
 class State(StrEnum):
     """Where a memory stands; a forgotten one has no state because it has no row."""
 

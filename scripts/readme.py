@@ -18,6 +18,7 @@ from measure import table  # noqa: E402 - found only now
 
 COMPUTED = {
     "db": "`memory.db` in the platform's data folder",
+    "model": "the file's own",
     "ttl": "`" + ",".join(f"{kind}={days}" for kind, days in DEFAULT_LIFETIMES.items()) + "`",
 }
 """Defaults that are made when they are needed, for people."""

@@ -141,7 +141,7 @@ def test_wrong_usage_is_exit_code_2(shell, words, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "say which: IDs, or --query, --tag, --session, --source, --before or --namespace"),
+        ((), "say which: IDs, or --query, --tag, --session, --source, --file, --before or --namespace"),
         (("--confirm", "0123456789abcdef"), "repeat the same filters together with --confirm"),
     ],
 )

@@ -1,11 +1,13 @@
 """A small labelled set of our own: what is found may become more, not less."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from memory_mcp.config import Settings
 from memory_mcp.models import Kind, Query
+from memory_mcp.reference import Manner
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
 from tests.memories import contents, keep, memory_with, universal
@@ -169,3 +171,27 @@ async def test_in_a_chat_what_stands_beside_the_words_of_the_question_is_found(m
         "What was wrong with the oven?": "Two centimetres too wide, so the carpenter comes on Friday.",
     }.items():
         assert answer in contents(await memory.recall(Query(question, limit=4))), question
+
+
+async def test_chats_facts_and_documents_in_one_store_each_answer_their_questions(
+    memory: MemoryService, tmp_path: Path
+):
+    for session, chat in CHATS.items():
+        for speaker, said in chat:
+            await keep(memory, said, kind=Kind.TURN, session_id=session, speaker=speaker)
+    for fact in GOLDEN:
+        await keep(memory, fact)
+    notes = tmp_path / "compost.md"
+    notes.write_text(
+        "# Compost\n\nGrass goes in thin layers, with twigs between.\n\n## Worms\nThey leave when it is too wet.\n"
+    )
+    await memory.take_in_document(notes, Manner())
+    await memory.embed_pending()
+    for question, kind, answer in (
+        ("How much does the carpenter want?", Kind.TURN, "Ninety euros, and he brings his own saw."),
+        ("What medicine does our pet take?", Kind.FACT, "The dog needs one tablet against epilepsy every morning"),
+        ("Why do worms go away from the compost?", Kind.DOCUMENT, "They leave when it is too wet."),
+        ("犬の薬はいつ飲ませますか", Kind.FACT, "The dog needs one tablet against epilepsy every morning"),
+    ):
+        hits = (await memory.recall(Query(question, limit=3, max_tokens=8_000))).hits
+        assert any(hit.memory.kind is kind and answer in hit.memory.content for hit in hits), question

@@ -147,6 +147,12 @@ def test_the_only_speaker_that_the_question_names_counts():
     assert order(ann, bob, question="What do Bob and Ann like?") == order(ann, bob, question="What is liked?")
 
 
+@pytest.mark.parametrize("kind", [Kind.TURN, Kind.EPISODE, Kind.DOCUMENT])
+def test_a_fact_comes_before_a_longer_text_that_fits_as_well(kind: Kind):
+    fit = {"cosine": 0.4, "counts": (1, 0)}
+    assert order(fit, fit | {"kind": kind}) == [1, 2]
+
+
 def test_a_turn_that_asks_gives_way_to_one_that_tells():
     assert order(turn(3, counts=(1, 1), asks=True), turn(3, session=2, counts=(1, 1))) == [2, 1]
 

@@ -159,8 +159,8 @@ def _import(parser: ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="what export wrote (- reads it from standard input), or documents: Markdown and other text in UTF-8, and"
-        " folders, of which every .md, .markdown and .txt file is one",
+        help="what export wrote (- reads it from standard input), or documents: Markdown and other text in UTF-8 or"
+        " UTF-16, and folders, of which every .md, .markdown and .txt file is one",
     )
     wrote = parser.add_mutually_exclusive_group()
     wrote.add_argument(
