@@ -36,7 +36,7 @@ def test_all_that_is_kept_moves_to_another_machine_and_is_found_there_by_meaning
     assert moved.out == f"{tmp_path / 'all.jsonl'}: 1 imported, 0 known already\n"
     assert "Trusted, as" in moved.err
     found = other("recall", "how do I like my hot drinks?", "--json", model="universal").json["hits"]
-    assert [(hit["id"], hit["meaning"] > 0) for hit in found] == [(coffee, True)]
+    assert [(hit["id"], hit["reasons"]["meaning"] > 0) for hit in found] == [(coffee, True)]
 
 
 def test_an_export_without_a_file_is_the_whole_of_standard_output(shell, other, monkeypatch):
