@@ -597,6 +597,37 @@ def test_an_import_that_was_killed_and_repeated_leaves_what_one_run_does(shell, 
     assert len(rows(whole.file)) == 3 + 2 * BATCH + 70
 
 
+SMALL_DISK = """
+import resource, sys
+from memory_mcp.cli.entry import main
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, 3_000_000))
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command line, where no file gets larger than 3 MB."""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of a process are a Unix matter")
+def test_a_disk_that_is_full_in_the_middle_keeps_what_came_in_before_and_says_so(shell, tmp_path):
+    long = written(
+        tmp_path / "long.md", "\n".join(f"# Part {number}\n\nIt says {number}.\n" for number in range(9 * BATCH))
+    )
+    words = ["--db", str(shell.file), "--model", "none", "import", str(long)]
+    full = subprocess.run(
+        [sys.executable, "-c", SMALL_DISK, *words],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert full.returncode == 1
+    assert "What came in before this stays; the same import again goes on where it stopped." in full.stderr
+    before = len(rows(shell.file))
+    assert 0 < before < 9 * BATCH
+    assert f"{9 * BATCH - before} added, 0 removed, {before} kept" in shell("import", str(long)).out
+
+
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is a Unix matter")
 def test_an_import_killed_at_any_moment_is_completed_by_the_next(tmp_path, capsys):
     folder, broken, whole = tmp_path / "notes", tmp_path / "broken.db", tmp_path / "whole.db"

@@ -13,7 +13,7 @@ from memory_mcp.answers import BroughtIn, Exported
 from memory_mcp.cli import documents
 from memory_mcp.cli.terminal import Meter, Screen, counted, in_a_line
 from memory_mcp.config import Settings
-from memory_mcp.errors import Conflict, InvalidInput, NotFound
+from memory_mcp.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from memory_mcp.files import put_in_place
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
@@ -81,8 +81,12 @@ def _told(exported: Exported) -> str:
 async def import_files(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Take files in, exports first; one that cannot be used holds up no other."""
     asked = _sorted_out(args.files, memory.settings)
-    done, refused = await _exports(memory, asked.exports, args)
-    shelved, unread = await documents.take_in(memory, asked.documents, documents.manner(args), screen)
+    try:
+        done, refused = await _exports(memory, asked.exports, args)
+        shelved, unread = await documents.take_in(memory, asked.documents, documents.manner(args), screen)
+    except StoreUnavailable:  # it tells of the last step, as if there had been no others
+        screen.note("What came in before this stays; the same import again goes on where it stopped.")
+        raise
     refused |= asked.refused | unread
     if not args.dry_run:
         await _embed(memory, screen)
