@@ -136,6 +136,16 @@ def test_neighbours_lift_each_other():
     assert order(elsewhere, question, answer)[:2] == [2, 3]
 
 
+def test_without_a_word_of_the_question_the_turn_itself_comes_before_the_turns_beside_it():
+    """A question in another language: a neighbour that holds nothing itself must not come first."""
+    before, answer, after = turn(4, cosine=0.03), turn(5, cosine=0.36), turn(6, cosine=0.03)
+    assert order(before, answer, after)[0] == 2
+
+
+def test_without_a_word_of_the_question_a_turn_that_fits_comes_before_a_fact_that_does_not():
+    assert order(turn(5, cosine=0.36), {"cosine": 0.13}) == [1, 2]
+
+
 def test_a_neighbour_of_another_session_lifts_nothing():
     beside, alone = turn(5, cosine=0.2), turn(5, session=2, cosine=0.2)
     assert order(alone, beside, turn(4, counts=(1, 1), eligible=False)) == [2, 1]
