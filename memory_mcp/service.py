@@ -162,6 +162,10 @@ class MemoryService:
         """Summarize the sessions that were kept and not summarized; see `Sessions.summarize_pending`."""
         return await self.sessions.summarize_pending(limit, progress, only_due=only_due)
 
+    async def require_agreeing(self, told: Sequence[tuple[str, Message]], into: Conversation) -> None:
+        """Refuse a conversation from a file if another one is kept under its name; see `Sessions.require_agreeing`."""
+        await self.sessions.require_agreeing(told, into)
+
     async def take_in(
         self, told: Sequence[tuple[str, Message]], into: Conversation, *, trusted: bool = True
     ) -> Imported:

@@ -91,6 +91,10 @@ class Store(Protocol):
         """Write what is new of a conversation, in one transaction; repeating it is harmless."""
         ...
 
+    async def captured(self, host: str, session_id: str) -> dict[str, str]:
+        """The texts that are kept of a host's conversation, in whatever namespace, by the names of its messages."""
+        ...
+
     async def reading(self, host: str, session_id: str) -> Reading | None:
         """How far a host's record of a conversation was read; None when it never was."""
         ...

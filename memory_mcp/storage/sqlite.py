@@ -125,6 +125,10 @@ class SqliteStore:
         """Write what is new of a conversation."""
         return await self._database.write(capturing.capture, captured, Act(door, to_ms(self._now())))
 
+    async def captured(self, host: str, session_id: str) -> dict[str, str]:
+        """Read what is kept of a conversation."""
+        return await self._database.read(capturing.texts, host, session_id)
+
     async def reading(self, host: str, session_id: str) -> Reading | None:
         """Read how far a host's record was read."""
         return await self._database.read(capturing.reading, host, session_id)
