@@ -17,7 +17,7 @@ from memory_mcp import documents, privacy, requests
 from memory_mcp.answers import TakenIn
 from memory_mcp.config import Secrets, Settings
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import Kind, Memory, Source, new_id
+from memory_mcp.models import Kind, Memory, Source, Trust, new_id
 from memory_mcp.redaction import redact
 from memory_mcp.storage.protocol import Store
 from memory_mcp.storage.values import Document, Shelved
@@ -38,12 +38,13 @@ UNSAVED = "Nothing of it was saved."
 class Manner:
     """How files are taken in.
 
-    `trusted`: the person wrote them, as with what they store; without it they are somebody else's words. `brings_back`:
-    also a file of which something was forgotten here. `dry_run`: only say what would become of it.
+    `trusted`: whether the person wrote them, as with what they store, or they are somebody else's words; None leaves a
+    file as it is, and takes a new one for somebody else's. `brings_back`: also a file of which something was forgotten
+    here. `dry_run`: only say what would become of it.
     """
 
     tags: tuple[str, ...] = ()
-    trusted: bool = False
+    trusted: bool | None = None
     brings_back: bool = False
     dry_run: bool = False
 
@@ -119,8 +120,12 @@ async def take_in(
         raise InvalidInput(f"It belongs to the memory file. {UNSAVED}")
     manner = replace(manner, tags=requests.tags(manner.tags, settings.secrets))
     data = await to_thread.run_sync(content, path)
-    origin, version = origin_of(path), _version(data, manner, settings)
-    if await db.document_version(origin, settings.namespace) == version:
+    origin = origin_of(path)
+    standing = await db.document_standing(origin, settings.namespace)
+    if manner.trusted is None:
+        manner = replace(manner, trusted=bool(standing.own))
+    version = _version(data, manner, settings)
+    if standing.version == version:
         return TakenIn(origin, "unchanged")
     blank = Document(origin, settings.namespace, version, ())
     document, notices = await to_thread.run_sync(_cut, blank, data, manner, settings, now())
@@ -128,7 +133,10 @@ async def take_in(
     if done.outcome in ("unchanged", "forgotten"):
         return TakenIn(origin, done.outcome, kept=done.kept)
     flagged = sum(chunk.flagged for chunk in document.chunks)
-    return TakenIn(origin, done.outcome, done.added, done.kept, done.removed, flagged, notices)
+    taken = TakenIn(origin, done.outcome, done.added, done.kept, done.removed, flagged, notices)
+    if standing.own in (None, manner.trusted):
+        return taken
+    return replace(taken, trust=Trust.TRUSTED if manner.trusted else Trust.UNTRUSTED)
 
 
 async def _foresee(db: Store, document: Document, manner: Manner, _door: str) -> Shelved:

@@ -243,6 +243,19 @@ def test_tags_and_trust_that_are_given_later_take_effect(shell, guide):
     assert [one["trust"] for one in parts(shell)] == ["trusted"] * 3
 
 
+def test_a_file_keeps_its_trust_until_another_is_said(shell, guide):
+    shell("import", str(guide), "--trusted")
+    before = ids(shell)
+    assert shell("import", str(guide)).out == "1 document unchanged\n"
+    assert ids(shell) == before
+    shell("import", str(written(guide, GUIDE + "\n## Honey\n\nTake it in August.\n")))
+    assert [one["trust"] for one in parts(shell)] == ["trusted"] * 4
+    ran = shell("import", str(guide), "--untrusted")
+    assert ran.out == f"{guide}: changed, 4 added, 4 removed, 0 kept; it is untrusted now, as you said\n"
+    assert [one["trust"] for one in parts(shell)] == ["untrusted"] * 4
+    assert shell("import", str(guide)).out == "1 document unchanged\n"
+
+
 def test_a_file_that_was_removed_stays_until_it_is_forgotten(shell, guide):
     shell("import", str(guide))
     guide.unlink()

@@ -23,7 +23,8 @@ def manner(args: Namespace) -> "Manner":
     """Say how the person wants documents taken in."""
     from memory_mcp.reference import Manner  # noqa: PLC0415 - as MemoryService
 
-    return Manner(tuple(args.tag), trusted=args.trusted, brings_back=args.include_forgotten, dry_run=args.dry_run)
+    trusted = args.trusted if args.trusted or args.untrusted else None
+    return Manner(tuple(args.tag), trusted=trusted, brings_back=args.include_forgotten, dry_run=args.dry_run)
 
 
 async def take_in(
@@ -73,7 +74,8 @@ def _told(one: TakenIn) -> str:
         return "left as it is: something of it was forgotten on request"
     if one.outcome == "imported":
         return f"imported, {counted(one.added, 'part', 'parts')}"
-    return f"changed, {one.added} added, {one.removed} removed, {one.kept} kept"
+    trust = f"; it is {one.trust} now, as you said" if one.trust else ""
+    return f"changed, {one.added} added, {one.removed} removed, {one.kept} kept{trust}"
 
 
 def remark(done: Mapping[str, TakenIn], screen: Screen) -> None:

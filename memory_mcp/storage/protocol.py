@@ -29,6 +29,7 @@ from memory_mcp.storage.values import (
     Rewritten,
     Sentences,
     Shelved,
+    Standing,
     StoredText,
     Vectors,
     Written,
@@ -280,8 +281,8 @@ class Store(Protocol):
         """The same, without keeping anything: it says exactly what would become of each record."""
         ...
 
-    async def document_version(self, origin: str, namespace: str) -> str:
-        """The version of a file given as reference that is kept wholly; '' where there is none, or not one alone."""
+    async def document_standing(self, origin: str, namespace: str) -> Standing:
+        """How a file given as reference is kept."""
         ...
 
     async def put_document(self, document: Document, *, brings_back: bool, door: str) -> Shelved:

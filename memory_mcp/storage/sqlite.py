@@ -59,6 +59,7 @@ from memory_mcp.storage.values import (
     Rewritten,
     Sentences,
     Shelved,
+    Standing,
     StoredText,
     Vectors,
     Written,
@@ -327,9 +328,9 @@ class SqliteStore:
         finally:
             rehearsal.close()
 
-    async def document_version(self, origin: str, namespace: str) -> str:
-        """Give the version of a file that is kept wholly."""
-        return await self._database.read(documents.version, origin, namespace)
+    async def document_standing(self, origin: str, namespace: str) -> Standing:
+        """Say how a file is kept."""
+        return await self._database.read(documents.standing, origin, namespace)
 
     async def put_document(self, document: Document, *, brings_back: bool, door: str) -> Shelved:
         """Take the next chunks of a file in."""
