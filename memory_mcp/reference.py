@@ -152,6 +152,24 @@ async def _shelve(db: Store, document: Document, manner: Manner, door: str) -> S
     return replace(first, added=added, removed=done.removed)
 
 
+async def missing(db: Store, folder: Path, settings: Settings) -> list[str]:
+    """Name the files below a folder that are kept and no longer there. They stay until somebody has them forgotten."""
+    kept = await db.document_origins(origin_of(folder).rstrip("/\\"), settings.namespace)
+    there = {origin_of(one.path) for one in await to_thread.run_sync(list, found_in(folder))}
+    return [origin for origin in kept if origin not in there and _is_gone(Path(origin))]
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether there is no such file; one that we may not look at may be there."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def _version(data: bytes, manner: Manner, settings: Settings) -> str:
     """Name a version of a file by a digest of all of it, and of what else decides how it is kept."""
     how = [SCHEME, settings.namespace, settings.secrets, manner.trusted, sorted(manner.tags)]

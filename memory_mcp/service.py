@@ -385,6 +385,11 @@ class MemoryService:
         """Keep a file as reference, or its next version; see `reference.take_in`. Vectors are made later."""
         return await reference.take_in(self.db, path, manner, self.settings, now=self.now, door=self.door)
 
+    async def missing_documents(self, folders: Sequence[Path]) -> list[str]:
+        """Name the files below folders that are kept as reference and no longer there; see `reference.missing`."""
+        found = [await reference.missing(self.db, folder, self.settings) for folder in folders]
+        return sorted({origin for some in found for origin in some})
+
     async def drop_replaced(self) -> str:
         """Erase what files given as reference no longer hold; says in a sentence what of that is not verified."""
         detail = ""

@@ -276,6 +276,33 @@ def test_a_dry_run_says_exactly_what_would_come_of_it(shell, guide):
         assert shell("import", str(guide), "--json").json["documents"] == foretold
 
 
+def test_a_dry_run_makes_no_file_and_does_not_speak_as_if_it_had(shell, guide):
+    ran = shell("import", str(guide), "--dry-run")
+    assert ran.out == f"{guide}: would import 3 parts\n"
+    assert not shell.file.exists()
+    shell("import", str(guide))
+    written(guide, GUIDE.replace("pine", "fir"))
+    ran = shell("import", str(guide), "--dry-run")
+    assert ran.out == f"{guide}: would change: 1 to add, 1 to remove, 2 to keep\n"
+
+
+def test_files_that_went_from_a_folder_are_named_with_the_command_that_forgets_them(shell, tmp_path):
+    notes, beside = tmp_path / "notes", tmp_path / "notes.old"
+    for file in (notes / "deep" / "old bees.md", notes / "bees.md", beside / "bees.md"):
+        written(file, GUIDE)
+    shell("import", str(notes), str(beside))
+    (notes / "deep" / "old bees.md").unlink()
+    (beside / "bees.md").unlink()
+    ran = shell("import", str(notes))
+    assert ran.out == "1 document unchanged\n"
+    assert ran.err.splitlines() == [
+        "1 file is kept and no longer there. To forget what is kept of such a file:",
+        f"  memory-mcp forget --file '{notes}/deep/old bees.md'",
+    ]
+    assert len(parts(shell)) == 9
+    assert shell("import", str(notes), "--json").json["missing"] == [f"{notes}/deep/old bees.md"]
+
+
 # ---- forgotten -----------------------------------------------------------------------------------------------------
 
 

@@ -53,6 +53,21 @@ def standing(connection: Connection, origin: str, namespace: str) -> Standing:
     return Standing(found[0]["version"] if len(found) == 1 else "", all(row["own"] for row in found))
 
 
+def origins(connection: Connection, folder: str, namespace: str) -> list[str]:
+    """Name the files below a folder that are kept."""
+    found = connection.execute(
+        """
+        select distinct d.origin from document d
+        join memory m on m.row = d.memory join namespace n on n.number = m.namespace
+        where n.name = :namespace and substr(d.version, 1, length(:gone)) <> :gone
+          and substr(d.origin, 1, length(:folder) + 1) in (:folder || '/', :folder || char(92))
+        order by d.origin
+        """,
+        {"folder": folder, "namespace": namespace, "gone": GONE},
+    ).fetchall()
+    return [origin for (origin,) in found]
+
+
 def foresee(connection: Connection, document: Document, *, brings_back: bool) -> Shelved:
     """Say what `shelve` would do in all, and do nothing."""
     if not brings_back and _block(connection, document):

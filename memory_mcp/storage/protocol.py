@@ -285,6 +285,10 @@ class Store(Protocol):
         """How a file given as reference is kept."""
         ...
 
+    async def document_origins(self, folder: str, namespace: str) -> list[str]:
+        """The files below a folder, whose path ends in no separator, of which something is kept, in order."""
+        ...
+
     async def put_document(self, document: Document, *, brings_back: bool, door: str) -> Shelved:
         """Take a file in, or its next version, a bounded number of chunks at a time: again, while some are `left`.
 

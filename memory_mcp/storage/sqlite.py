@@ -332,6 +332,10 @@ class SqliteStore:
         """Say how a file is kept."""
         return await self._database.read(documents.standing, origin, namespace)
 
+    async def document_origins(self, folder: str, namespace: str) -> list[str]:
+        """Name the files below a folder that are kept."""
+        return await self._database.read(documents.origins, folder, namespace)
+
     async def put_document(self, document: Document, *, brings_back: bool, door: str) -> Shelved:
         """Take the next chunks of a file in."""
         act = Act(door, to_ms(self._now()))
