@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,9 +14,9 @@ from typing import IO, NamedTuple
 
 from anyio import to_thread
 
-from memory_mcp import documents, privacy, requests
+from memory_mcp import documents, front_matter, privacy, requests
 from memory_mcp.answers import TakenIn
-from memory_mcp.config import Secrets, Settings
+from memory_mcp.config import MAX_TAGS, Secrets, Settings
 from memory_mcp.errors import InvalidInput
 from memory_mcp.models import Kind, Memory, Source, Trust, new_id
 from memory_mcp.redaction import redact
@@ -28,8 +29,8 @@ MAX_FILE = 20 * 1024 * 1024
 ATTEMPTS = 3
 """How often a file is read that changes meanwhile."""
 
-SCHEME = 1
-"""Of the way in which texts are cut; with another, every file is taken in anew."""
+SCHEME = 2
+"""Of the way in which texts are cut and named; with another, every file is taken in anew."""
 
 UNSAVED = "Nothing of it was saved."
 
@@ -186,10 +187,11 @@ def _cut(
     path = Path(blank.origin)
     markdown = path.suffix.lower() in documents.MARKDOWN
     text = documents.decoded(data)
-    admitted = privacy.admit(
-        documents.without_front_matter(text) if markdown else text, "It", MAX_FILE, settings.secrets
-    )
-    found = documents.chunks(admitted.text, path.stem, markdown=markdown)
+    about = front_matter.split(text) if markdown else front_matter.FrontMatter("", (), text)
+    admitted = privacy.admit(about.text, "It", MAX_FILE, settings.secrets)
+    name = privacy.without_private(about.title)[0].strip() or path.stem
+    found = documents.chunks(admitted.text, name, markdown=markdown)
+    tags, left = _all_tags(manner.tags, about.tags, settings.secrets)
     titles = {title: _fit(title, settings.secrets) for title in {chunk.title for chunk in found}}
     chunks = tuple(
         privacy.flagged_if_commanding(
@@ -200,7 +202,7 @@ def _cut(
                 updated_at=now,
                 kind=Kind.DOCUMENT,
                 namespace=blank.namespace,
-                tags=manner.tags,
+                tags=tags,
                 title=titles[chunk.title],
                 source=Source.USER if manner.trusted else Source.IMPORT,
                 trust=privacy.trust_of(Source.USER if manner.trusted else Source.IMPORT),
@@ -209,7 +211,20 @@ def _cut(
         )
         for chunk in found
     )
-    return replace(blank, chunks=chunks), admitted.notices
+    return replace(blank, chunks=chunks), (*admitted.notices, *left)
+
+
+def _all_tags(
+    given: tuple[str, ...], own: tuple[str, ...], secrets: Secrets
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Add a file's own tags to those that are given, as far as they can be kept; says in a notice how many cannot."""
+    tags = list(given)
+    for tag in own:
+        with suppress(InvalidInput):
+            tags += requests.tags((tag,), secrets)
+    kept = tuple(dict.fromkeys(tags))[:MAX_TAGS]
+    left = len({*given, *(tag.casefold() for tag in own)}) - len(kept)
+    return kept, (f"{left} of its own tags cannot be kept.",) if left > 0 else ()
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")

@@ -108,6 +108,18 @@ def test_a_document_is_not_trusted_unless_the_person_wrote_it(shell, guide, tmp_
     assert own("context", "--namespace", "garden").out.count("pine") == 0, "reference is not told unasked"
 
 
+def test_front_matter_names_and_tags_a_document_and_is_not_content(shell, tmp_path):
+    key = "AKIA" + "IOSFODNN7EXAMPLQ"
+    fields = f"title: Keeping bees\nauthor: Ann\ntags: [Bees, 'back yard', {key}]"
+    file = written(tmp_path / "2026-05-01.md", f"---\n{fields}\n---\n## Smoke\n\nUse pine.\n")
+    ran = shell("import", str(file), "--tag", "mine")
+    [part] = parts(shell)
+    assert (part["title"], part["content"]) == ("Keeping bees > Smoke", "Use pine.")
+    assert sorted(part["tags"]) == ["back yard", "bees", "mine"]
+    assert "1 of its own tags cannot be kept." in ran.err
+    assert key not in ran.err
+
+
 def test_what_others_say_is_not_trusted_for_standing_in_a_file_of_the_person(shell, guide):
     shell("store", "Light the smoker with dry pine needles.", "--source", "tool")
     shell("import", str(guide), "--trusted")

@@ -9,7 +9,7 @@ import signal
 import sys
 import traceback
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -138,7 +138,7 @@ async def _open_and_run(settings: Settings, args: Namespace, screen: Screen) -> 
 
 
 @contextlib.contextmanager
-def _file_to_open(settings: Settings, args: Namespace) -> Iterator[Settings]:
+def _file_to_open(settings: Settings, args: Namespace) -> Generator[Settings]:
     """Give a dry run an empty file that goes again where there is none yet: it must not make one."""
     if not getattr(args, "dry_run", False) or settings.db.exists():
         yield settings
