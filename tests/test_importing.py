@@ -169,3 +169,31 @@ def test_a_text_is_the_same_whether_or_not_its_secret_was_redacted(shell, chat, 
     shell("import-conversation", str(chat))
     monkeypatch.setenv("MEMORY_MCP_SECRETS", "keep")
     assert shell("import-conversation", str(chat)).out == "chat: 0 turns stored, 4 known already\n"
+
+
+# ---- Markdown ------------------------------------------------------------------------------------------------------
+
+NOTE = "# Bakery\n\nOpen: daily\nClosed: on holidays\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (NOTE, "it has headings"),
+        ("Open: daily\nBread is sold\nuntil it is gone.\n", "only 1 of its 3 lines begin with a speaker"),
+    ],
+)
+def test_a_note_is_no_conversation_for_having_colons(shell, tmp_path, text, why):
+    note = tmp_path / "bakery.md"
+    note.write_text(text, encoding="utf-8")
+    ran = shell("import-conversation", str(note))
+    assert (ran.code, ran.out) == (1, "")
+    assert why in ran.err
+    assert "`memory-mcp import` keeps it as reference" in ran.err
+    assert turns(shell) == []
+
+
+def test_a_transcript_may_be_markdown_and_quote_code(shell, tmp_path):
+    file = tmp_path / "talk.md"
+    file.write_text(CHAT + "User: Run this.\n\n```\n# a comment\n```\n", encoding="utf-8")
+    assert shell("import-conversation", str(file)).out == "talk: 4 turns stored, 0 known already\n"

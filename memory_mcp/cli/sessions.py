@@ -80,11 +80,12 @@ def _told(session_id: str, done: Summarized) -> list[str]:
 async def import_conversation(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Keep the conversations of a file as turns; a message that is known already is not kept twice."""
     from memory_mcp import conversation_files  # noqa: PLC0415 - only this verb needs it
+    from memory_mcp.documents import MARKDOWN  # noqa: PLC0415 - as conversation_files
 
     path = Path(args.file)
     if memory.settings.owns(path):
         raise InvalidInput(f"{path} belongs to the memory file and is no conversation. Nothing was saved.")
-    found = conversation_files.read(_content(path), screen.zone)
+    found = conversation_files.read(_content(path), screen.zone, markdown=path.suffix.lower() in MARKDOWN)
     base = args.session or path.stem
     named = [(_session_id(base, heard, alone=len(found) == 1), heard) for heard in found]
     for name, heard in named:
