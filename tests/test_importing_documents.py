@@ -321,7 +321,9 @@ def test_files_that_went_from_a_folder_are_named_with_the_command_that_forgets_t
 def test_a_forgotten_part_does_not_come_back_by_itself(shell, guide):
     shell("import", str(guide))
     smoke = ids(shell)["Light the smoker with dry pine needles."]
-    assert "Forgot" in shell("forget", smoke).out
+    told = shell("forget", smoke).out
+    assert "Forgot" in told
+    assert f"`memory-mcp import` leaves '{guide}' as it is from now on, unless told --include-forgotten." in told
     for text in (GUIDE, GUIDE + "\n## Honey\n\nTake it in August.\n"):
         ran = shell("import", str(written(guide, text)))
         assert ran.out == f"{guide}: left as it is: something of it was forgotten on request\n"
