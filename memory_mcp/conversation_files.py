@@ -153,7 +153,8 @@ class _Reader:
                 raise InvalidInput(f"Line {error.lineno} is not valid JSON. Nothing was saved.") from error
         if any(_is_message(row) for _, row in rows):
             return [self._messages([row for _, row in rows], "", [f"line {number}" for number, _ in rows], broken)]
-        found = [one for _, row in rows for one in self._conversations(row, "")]
+        several = len(rows) > 1
+        found = [one for number, row in rows for one in self._conversations(row, str(number) if several else "")]
         return [*found, *([Dialogue("", (), tuple(broken))] if broken else [])]
 
     def _conversations(self, value: object, name: str) -> list[Dialogue]:

@@ -86,6 +86,17 @@ def test_several_conversations_of_a_file_are_sessions_of_their_own(shell, tmp_pa
     assert {turn["session_id"] for turn in turns(shell)} == {"export/a", "export/b"}
 
 
+def test_conversations_that_a_file_does_not_name_are_called_by_their_lines(shell, tmp_path):
+    file = tmp_path / "export.jsonl"
+    rows = [{"messages": [{"role": "user", "content": text}]} for text in ("The ferry is late.", "The bus is full.")]
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    shell("import-conversation", str(file))
+    assert {turn["session_id"]: turn["content"] for turn in turns(shell)} == {
+        "export/1": "The ferry is late.",
+        "export/2": "The bus is full.",
+    }
+
+
 def test_a_file_that_is_not_there_or_no_conversation_is_told(shell, tmp_path):
     file = tmp_path / "prose.txt"
     file.write_text("Just some prose.", encoding="utf-8")
