@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from memory_mcp.models import Episode, Memory, Outcome
+from memory_mcp.models import Episode, Memory, Outcome, Trust
 
 Label = Literal["strong", "fair", "weak", ""]
 
@@ -230,7 +230,7 @@ class TakenIn:
     """What became of a file given as reference: how many chunks were added, were here already, were removed.
 
     `forgotten`: something of it was forgotten on request, so it was left as it is. `flagged` of its chunks command the
-    assistant; `notices` say what was done to its text.
+    assistant; `notices` say what was done to its text. `trust` is what it is from now on, where that changed.
     """
 
     origin: str
@@ -240,6 +240,7 @@ class TakenIn:
     removed: int = 0
     flagged: int = 0
     notices: tuple[str, ...] = ()
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True)

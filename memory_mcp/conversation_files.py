@@ -47,14 +47,14 @@ class Dialogue:
     skipped: tuple[str, ...] = ()
 
 
-def read(data: bytes, zone: tzinfo) -> list[Dialogue]:
+def read(data: bytes, zone: tzinfo, *, markdown: bool = False) -> list[Dialogue]:
     """Read the conversations of a file; clocks without an offset are in `zone`.
 
     What cannot be used is skipped and told, with its line or place. Raises `InvalidInput` when nothing in the file can
-    be used.
+    be used, and for `markdown` that is a note: there a colon makes nobody a speaker.
     """
     text = _decoded(data)
-    reader = _Reader(zone)
+    reader = _Reader(zone, markdown)
     found = reader.json(text) if text.lstrip()[:1] in ("{", "[") and not _is_stamped(text) else [reader.plain(text)]
     if not any(one.turns for one in found):
         why = next((f" ({line})" for one in found for line in one.skipped), "")
@@ -94,9 +94,29 @@ def _speakers(names: Iterable[str]) -> set[str]:
     return {name for name in counts if name.casefold() in ROLES or counts[name] > 1} or set(counts)
 
 
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S.*")
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+
+
+def _refuse_note(text: str, spoken: int) -> None:
+    """Refuse Markdown with headings, or of which fewer than half of the lines begin a turn, as `spoken` ones do."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    fenced, headed = False, False
+    for line in lines:
+        fenced ^= _FENCE.match(line) is not None
+        headed |= not fenced and _HEADING.fullmatch(line) is not None
+    if headed or 2 * spoken < len(lines):
+        why = "it has headings" if headed else f"only {spoken} of its {len(lines)} lines begin with a speaker"
+        raise InvalidInput(
+            f"This is a note rather than a conversation: {why}. Nothing was saved. `memory-mcp import` keeps it as"
+            " reference; if it is a conversation all the same, let its name end in .txt."
+        )
+
+
 @dataclass(frozen=True)
 class _Reader:
     zone: tzinfo
+    markdown: bool
 
     # ---- lines of "Name: text" ---------------------------------------------------------------------------------
 
@@ -106,6 +126,8 @@ class _Reader:
         skipped: list[str] = []
         lines = [_LINE.fullmatch(line) for line in text.splitlines()]
         speakers = _speakers(line["speaker"] for line in lines if line)
+        if self.markdown:
+            _refuse_note(text, sum(bool(line) and line["speaker"] in speakers for line in lines))
         for number, (line, said) in enumerate(zip(text.splitlines(), lines, strict=True), 1):
             if said and said["speaker"] in speakers:
                 turns.append(self._spoken(said["speaker"], said["text"], said["time"]))
@@ -131,7 +153,8 @@ class _Reader:
                 raise InvalidInput(f"Line {error.lineno} is not valid JSON. Nothing was saved.") from error
         if any(_is_message(row) for _, row in rows):
             return [self._messages([row for _, row in rows], "", [f"line {number}" for number, _ in rows], broken)]
-        found = [one for _, row in rows for one in self._conversations(row, "")]
+        several = len(rows) > 1
+        found = [one for number, row in rows for one in self._conversations(row, str(number) if several else "")]
         return [*found, *([Dialogue("", (), tuple(broken))] if broken else [])]
 
     def _conversations(self, value: object, name: str) -> list[Dialogue]:

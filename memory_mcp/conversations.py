@@ -37,6 +37,7 @@ from memory_mcp.models import (
 from memory_mcp.redaction import redact
 from memory_mcp.storage.values import Coordinates, Draft
 from memory_mcp.text import parts
+from memory_mcp.tokens import normalise
 
 if TYPE_CHECKING:  # a hook, which has turns to make and no summary, must not wait for the libraries behind it
     from memory_mcp.summarizers.protocol import Summary
@@ -203,6 +204,17 @@ def coming(
             for number, memory in enumerate(memories)
         ]
     return Coming(tuple(drafts), tuple(skipped), tuple(dict.fromkeys(notices)))
+
+
+def agree(drafts: Iterable[Draft], kept: Mapping[str, str]) -> bool:
+    """Whether turns that come in say what is kept under their names; what was forgotten cannot be compared."""
+    named = ((draft.coordinates.message_id, draft.memory.content) for draft in drafts if draft.coordinates)
+    return all(_same(text, kept[name]) for name, text in named if name in kept)
+
+
+def _same(one: str, other: str) -> bool:
+    """Compare two texts, of which one may have been kept before its secrets were redacted."""
+    return normalise(one) == normalise(other) or normalise(redact(one)[0]) == normalise(redact(other)[0])
 
 
 def _part(name: str, number: int) -> str:

@@ -1,4 +1,4 @@
-"""How a file of text becomes chunks: decoded, without front matter, cut by headings and by size."""
+"""How a file of text becomes chunks: decoded, cut by headings and by size."""
 
 import codecs
 import re
@@ -71,18 +71,6 @@ def _not_text(data: bytes) -> str:
     else:
         what = f"It is no text: there is a NUL byte at offset {data.index(0):,}."
     return f"{what} Nothing of it was saved."
-
-
-_FRONT_MATTER = re.compile(
-    r"\A(?:---[ \t]*\n(?:[ \t]*(?:#.*)?\n)*[\w\"'][^\n:]*:(?:[ \t].*)?\n(?:.*\n)*?(?:---|\.\.\.)"
-    r"|\+\+\+[ \t]*\n(?:.*\n)*?\+\+\+)[ \t]*(?:\n|\Z)"
-)
-"""YAML, of which the first line names a field, or TOML: what a file says about itself."""
-
-
-def without_front_matter(text: str) -> str:
-    """Leave out the block of fields with which a Markdown file may begin."""
-    return _FRONT_MATTER.sub("", text, count=1)
 
 
 # ---- from text to chunks -------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,11 +14,11 @@ from typing import IO, NamedTuple
 
 from anyio import to_thread
 
-from memory_mcp import documents, privacy, requests
+from memory_mcp import documents, front_matter, privacy, requests
 from memory_mcp.answers import TakenIn
-from memory_mcp.config import Secrets, Settings
+from memory_mcp.config import MAX_TAGS, Secrets, Settings
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import Kind, Memory, Source, new_id
+from memory_mcp.models import Kind, Memory, Source, Trust, new_id
 from memory_mcp.redaction import redact
 from memory_mcp.storage.protocol import Store
 from memory_mcp.storage.values import Document, Shelved
@@ -28,8 +29,8 @@ MAX_FILE = 20 * 1024 * 1024
 ATTEMPTS = 3
 """How often a file is read that changes meanwhile."""
 
-SCHEME = 1
-"""Of the way in which texts are cut; with another, every file is taken in anew."""
+SCHEME = 2
+"""Of the way in which texts are cut and named; with another, every file is taken in anew."""
 
 UNSAVED = "Nothing of it was saved."
 
@@ -38,12 +39,13 @@ UNSAVED = "Nothing of it was saved."
 class Manner:
     """How files are taken in.
 
-    `trusted`: the person wrote them, as with what they store; without it they are somebody else's words. `brings_back`:
-    also a file of which something was forgotten here. `dry_run`: only say what would become of it.
+    `trusted`: whether the person wrote them, as with what they store, or they are somebody else's words; None leaves a
+    file as it is, and takes a new one for somebody else's. `brings_back`: also a file of which something was forgotten
+    here. `dry_run`: only say what would become of it.
     """
 
     tags: tuple[str, ...] = ()
-    trusted: bool = False
+    trusted: bool | None = None
     brings_back: bool = False
     dry_run: bool = False
 
@@ -119,8 +121,12 @@ async def take_in(
         raise InvalidInput(f"It belongs to the memory file. {UNSAVED}")
     manner = replace(manner, tags=requests.tags(manner.tags, settings.secrets))
     data = await to_thread.run_sync(content, path)
-    origin, version = origin_of(path), _version(data, manner, settings)
-    if await db.document_version(origin, settings.namespace) == version:
+    origin = origin_of(path)
+    standing = await db.document_standing(origin, settings.namespace)
+    if manner.trusted is None:
+        manner = replace(manner, trusted=bool(standing.own))
+    version = _version(data, manner, settings)
+    if standing.version == version:
         return TakenIn(origin, "unchanged")
     blank = Document(origin, settings.namespace, version, ())
     document, notices = await to_thread.run_sync(_cut, blank, data, manner, settings, now())
@@ -128,7 +134,10 @@ async def take_in(
     if done.outcome in ("unchanged", "forgotten"):
         return TakenIn(origin, done.outcome, kept=done.kept)
     flagged = sum(chunk.flagged for chunk in document.chunks)
-    return TakenIn(origin, done.outcome, done.added, done.kept, done.removed, flagged, notices)
+    taken = TakenIn(origin, done.outcome, done.added, done.kept, done.removed, flagged, notices)
+    if standing.own in (None, manner.trusted):
+        return taken
+    return replace(taken, trust=Trust.TRUSTED if manner.trusted else Trust.UNTRUSTED)
 
 
 async def _foresee(db: Store, document: Document, manner: Manner, _door: str) -> Shelved:
@@ -142,6 +151,24 @@ async def _shelve(db: Store, document: Document, manner: Manner, door: str) -> S
         done = await db.put_document(document, brings_back=manner.brings_back, door=door)
         added += done.added
     return replace(first, added=added, removed=done.removed)
+
+
+async def missing(db: Store, folder: Path, settings: Settings) -> list[str]:
+    """Name the files below a folder that are kept and no longer there. They stay until somebody has them forgotten."""
+    kept = await db.document_origins(origin_of(folder).rstrip("/\\"), settings.namespace)
+    there = {origin_of(one.path) for one in await to_thread.run_sync(list, found_in(folder))}
+    return [origin for origin in kept if origin not in there and _is_gone(Path(origin))]
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether there is no such file; one that we may not look at may be there."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _version(data: bytes, manner: Manner, settings: Settings) -> str:
@@ -160,10 +187,11 @@ def _cut(
     path = Path(blank.origin)
     markdown = path.suffix.lower() in documents.MARKDOWN
     text = documents.decoded(data)
-    admitted = privacy.admit(
-        documents.without_front_matter(text) if markdown else text, "It", MAX_FILE, settings.secrets
-    )
-    found = documents.chunks(admitted.text, path.stem, markdown=markdown)
+    about = front_matter.split(text) if markdown else front_matter.FrontMatter("", (), text)
+    admitted = privacy.admit(about.text, "It", MAX_FILE, settings.secrets)
+    name = privacy.without_private(about.title)[0].strip() or path.stem
+    found = documents.chunks(admitted.text, name, markdown=markdown)
+    tags, left = _all_tags(manner.tags, about.tags, settings.secrets)
     titles = {title: _fit(title, settings.secrets) for title in {chunk.title for chunk in found}}
     chunks = tuple(
         privacy.flagged_if_commanding(
@@ -174,7 +202,7 @@ def _cut(
                 updated_at=now,
                 kind=Kind.DOCUMENT,
                 namespace=blank.namespace,
-                tags=manner.tags,
+                tags=tags,
                 title=titles[chunk.title],
                 source=Source.USER if manner.trusted else Source.IMPORT,
                 trust=privacy.trust_of(Source.USER if manner.trusted else Source.IMPORT),
@@ -183,7 +211,20 @@ def _cut(
         )
         for chunk in found
     )
-    return replace(blank, chunks=chunks), admitted.notices
+    return replace(blank, chunks=chunks), (*admitted.notices, *left)
+
+
+def _all_tags(
+    given: tuple[str, ...], own: tuple[str, ...], secrets: Secrets
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Add a file's own tags to those that are given, as far as they can be kept; says in a notice how many cannot."""
+    tags = list(given)
+    for tag in own:
+        with suppress(InvalidInput):
+            tags += requests.tags((tag,), secrets)
+    kept = tuple(dict.fromkeys(tags))[:MAX_TAGS]
+    left = len({*given, *(tag.casefold() for tag in own)}) - len(kept)
+    return kept, (f"{left} of its own tags cannot be kept.",) if left > 0 else ()
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")

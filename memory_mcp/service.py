@@ -162,6 +162,10 @@ class MemoryService:
         """Summarize the sessions that were kept and not summarized; see `Sessions.summarize_pending`."""
         return await self.sessions.summarize_pending(limit, progress, only_due=only_due)
 
+    async def require_agreeing(self, told: Sequence[tuple[str, Message]], into: Conversation) -> None:
+        """Refuse a conversation from a file if another one is kept under its name; see `Sessions.require_agreeing`."""
+        await self.sessions.require_agreeing(told, into)
+
     async def take_in(
         self, told: Sequence[tuple[str, Message]], into: Conversation, *, trusted: bool = True
     ) -> Imported:
@@ -380,6 +384,11 @@ class MemoryService:
     async def take_in_document(self, path: Path, manner: reference.Manner) -> TakenIn:
         """Keep a file as reference, or its next version; see `reference.take_in`. Vectors are made later."""
         return await reference.take_in(self.db, path, manner, self.settings, now=self.now, door=self.door)
+
+    async def missing_documents(self, folders: Sequence[Path]) -> list[str]:
+        """Name the files below folders that are kept as reference and no longer there; see `reference.missing`."""
+        found = [await reference.missing(self.db, folder, self.settings) for folder in folders]
+        return sorted({origin for some in found for origin in some})
 
     async def drop_replaced(self) -> str:
         """Erase what files given as reference no longer hold; says in a sentence what of that is not verified."""

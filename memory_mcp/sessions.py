@@ -122,6 +122,22 @@ class Sessions:
             attempts.append(await self._attempt(session))
         return attempts
 
+    async def require_agreeing(self, told: Sequence[tuple[str, Message]], into: Conversation) -> None:
+        """Refuse a conversation from a file if another one is kept under its name.
+
+        A message is known by its name, which may be only its place: of another conversation it would be passed over as
+        known. Raises `Conflict`, `InvalidInput` (session_id, namespace), `StoreUnavailable`.
+        """
+        into = self._named(into)
+        kept = await self.db.captured(IMPORTED, into.session_id)
+        common = [(name, message) for name, message in told if name in kept]
+        come = await to_thread.run_sync(conversations.coming, common, into, IMPORTED, self.settings, self.now())
+        if not await to_thread.run_sync(conversations.agree, come.drafts, kept):
+            raise Conflict(
+                f"A conversation {into.session_id[:60]!r} with other content is kept already. Nothing was saved: name"
+                " this one by --session NAME."
+            )
+
     async def take_in(
         self, told: Sequence[tuple[str, Message]], into: Conversation, *, trusted: bool = True
     ) -> Imported:

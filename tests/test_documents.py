@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_mcp.documents import HEADING, LIMIT, OVERLAP, Chunk, chunks, decoded, without_front_matter
+from memory_mcp.documents import HEADING, LIMIT, OVERLAP, Chunk, chunks, decoded
 from memory_mcp.errors import InvalidInput
+from memory_mcp.front_matter import split
 
 ENGLISH = "The kettle stands on the shelf. Nobody has moved it since the spring, when Ann painted the wall behind it. "
 JAPANESE = "設定を変えるときは、必ず記録を残してください。古い設定は、三か月のあいだ保管します。"
@@ -197,9 +198,32 @@ def test_other_bytes_are_refused_with_what_to_do(data, said):
     "block", ["---\ntitle: x\ntags: [a]\n---\n", "---\n# yaml\ntitle: x\n...\n", '+++\na = "b"\n+++\n']
 )
 def test_front_matter_is_not_content(block):
-    assert without_front_matter(block + "# Guide\n") == "# Guide\n"
+    assert split(block + "# Guide\n").text == "# Guide\n"
 
 
 @pytest.mark.parametrize("text", ["---\n\nText\n\n---\n", "---\ntitle: never closed\n", "Text\n---\na: b\n---\n"])
 def test_a_line_of_dashes_is_no_front_matter(text):
-    assert without_front_matter(text) == text
+    assert split(text) == ("", (), text)
+
+
+@pytest.mark.parametrize(
+    ("fields", "title", "tags"),
+    [
+        ("title: Baking bread\ntags: [bread, 'slow food']", "Baking bread", ("bread", "slow food")),
+        (
+            'tags:\n  - bread\n  - "#oven"\nauthors:\n  - Ann\ntitle: "Bread: a start"',
+            "Bread: a start",
+            ("bread", "oven"),
+        ),
+        ("Title: パン # a note\nTAGS: bread, oven", "パン", ("bread", "oven")),
+        ("title: |\n  Bread\ntags: [bread,\n  oven]", "", ()),
+        ("book:\n  title: Bread\nsubtitle: x", "", ()),
+        ("title:\ntags:", "", ()),
+    ],
+)
+def test_front_matter_gives_title_and_tags_where_they_are_simple(fields, title, tags):
+    assert split(f"---\n{fields}\n---\nText.\n") == (title, tags, "Text.\n")
+
+
+def test_front_matter_of_toml_gives_title_and_tags():
+    assert split('+++\ntitle = "Bread"\ntags = ["a", "b"]\n+++\nText.\n') == ("Bread", ("a", "b"), "Text.\n")

@@ -108,6 +108,18 @@ def test_a_document_is_not_trusted_unless_the_person_wrote_it(shell, guide, tmp_
     assert own("context", "--namespace", "garden").out.count("pine") == 0, "reference is not told unasked"
 
 
+def test_front_matter_names_and_tags_a_document_and_is_not_content(shell, tmp_path):
+    key = "AKIA" + "IOSFODNN7EXAMPLQ"
+    fields = f"title: Keeping bees\nauthor: Ann\ntags: [Bees, 'back yard', {key}]"
+    file = written(tmp_path / "2026-05-01.md", f"---\n{fields}\n---\n## Smoke\n\nUse pine.\n")
+    ran = shell("import", str(file), "--tag", "mine")
+    [part] = parts(shell)
+    assert (part["title"], part["content"]) == ("Keeping bees > Smoke", "Use pine.")
+    assert sorted(part["tags"]) == ["back yard", "bees", "mine"]
+    assert "1 of its own tags cannot be kept." in ran.err
+    assert key not in ran.err
+
+
 def test_what_others_say_is_not_trusted_for_standing_in_a_file_of_the_person(shell, guide):
     shell("store", "Light the smoker with dry pine needles.", "--source", "tool")
     shell("import", str(guide), "--trusted")
@@ -243,6 +255,19 @@ def test_tags_and_trust_that_are_given_later_take_effect(shell, guide):
     assert [one["trust"] for one in parts(shell)] == ["trusted"] * 3
 
 
+def test_a_file_keeps_its_trust_until_another_is_said(shell, guide):
+    shell("import", str(guide), "--trusted")
+    before = ids(shell)
+    assert shell("import", str(guide)).out == "1 document unchanged\n"
+    assert ids(shell) == before
+    shell("import", str(written(guide, GUIDE + "\n## Honey\n\nTake it in August.\n")))
+    assert [one["trust"] for one in parts(shell)] == ["trusted"] * 4
+    ran = shell("import", str(guide), "--untrusted")
+    assert ran.out == f"{guide}: changed, 4 added, 4 removed, 0 kept; it is untrusted now, as you said\n"
+    assert [one["trust"] for one in parts(shell)] == ["untrusted"] * 4
+    assert shell("import", str(guide)).out == "1 document unchanged\n"
+
+
 def test_a_file_that_was_removed_stays_until_it_is_forgotten(shell, guide):
     shell("import", str(guide))
     guide.unlink()
@@ -263,13 +288,42 @@ def test_a_dry_run_says_exactly_what_would_come_of_it(shell, guide):
         assert shell("import", str(guide), "--json").json["documents"] == foretold
 
 
+def test_a_dry_run_makes_no_file_and_does_not_speak_as_if_it_had(shell, guide):
+    ran = shell("import", str(guide), "--dry-run")
+    assert ran.out == f"{guide}: would import 3 parts\n"
+    assert not shell.file.exists()
+    shell("import", str(guide))
+    written(guide, GUIDE.replace("pine", "fir"))
+    ran = shell("import", str(guide), "--dry-run")
+    assert ran.out == f"{guide}: would change: 1 to add, 1 to remove, 2 to keep\n"
+
+
+def test_files_that_went_from_a_folder_are_named_with_the_command_that_forgets_them(shell, tmp_path):
+    notes, beside = tmp_path / "notes", tmp_path / "notes.old"
+    for file in (notes / "deep" / "old bees.md", notes / "bees.md", beside / "bees.md"):
+        written(file, GUIDE)
+    shell("import", str(notes), str(beside))
+    (notes / "deep" / "old bees.md").unlink()
+    (beside / "bees.md").unlink()
+    ran = shell("import", str(notes))
+    assert ran.out == "1 document unchanged\n"
+    assert ran.err.splitlines() == [
+        "1 file is kept and no longer there. To forget what is kept of such a file:",
+        f"  memory-mcp forget --file '{notes}/deep/old bees.md'",
+    ]
+    assert len(parts(shell)) == 9
+    assert shell("import", str(notes), "--json").json["missing"] == [f"{notes}/deep/old bees.md"]
+
+
 # ---- forgotten -----------------------------------------------------------------------------------------------------
 
 
 def test_a_forgotten_part_does_not_come_back_by_itself(shell, guide):
     shell("import", str(guide))
     smoke = ids(shell)["Light the smoker with dry pine needles."]
-    assert "Forgot" in shell("forget", smoke).out
+    told = shell("forget", smoke).out
+    assert "Forgot" in told
+    assert f"`memory-mcp import` leaves '{guide}' as it is from now on, unless told --include-forgotten." in told
     for text in (GUIDE, GUIDE + "\n## Honey\n\nTake it in August.\n"):
         ran = shell("import", str(written(guide, text)))
         assert ran.out == f"{guide}: left as it is: something of it was forgotten on request\n"

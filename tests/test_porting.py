@@ -52,10 +52,11 @@ def test_an_export_without_a_file_is_the_whole_of_standard_output(shell, other, 
 def test_a_dry_run_says_what_would_come_in_and_keeps_nothing(shell, tmp_path):
     (tmp_path / "some.jsonl").write_text(HEADER + line(COFFEE) + "broken\n", encoding="utf-8")
     foretold = shell("import", str(tmp_path / "some.jsonl"), "--dry-run")
-    assert "1 imported" in foretold.out
+    assert "some.jsonl: would import 1, 0 known already" in foretold.out
     assert "line 3: it is not valid JSON" in foretold.err
     assert "this was a dry run" in foretold.err
     assert foretold.code == 1  # as the run itself will end
+    assert not shell.file.exists()
     assert shell("list", "--json").json["memories"] == []
     assert "1 imported" in shell("import", str(tmp_path / "some.jsonl")).out
 

@@ -1,9 +1,10 @@
 """What the verb `import` does with files that are no export: each becomes reference, and what became of it is told."""
 
 import os
+import shlex
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ def manner(args: Namespace) -> "Manner":
     """Say how the person wants documents taken in."""
     from memory_mcp.reference import Manner  # noqa: PLC0415 - as MemoryService
 
-    return Manner(tuple(args.tag), trusted=args.trusted, brings_back=args.include_forgotten, dry_run=args.dry_run)
+    trusted = args.trusted if args.trusted or args.untrusted else None
+    return Manner(tuple(args.tag), trusted=trusted, brings_back=args.include_forgotten, dry_run=args.dry_run)
 
 
 async def take_in(
@@ -54,15 +56,16 @@ def _each_once(asked: Mapping[str, Path]) -> list[str]:
     return list(names.values())
 
 
-def told(done: Mapping[str, TakenIn]) -> list[str]:
-    """Say what became of each file, and of very many in numbers."""
-    news = [f"{in_a_line(name)}: {_told(one)}" for name, one in done.items() if one.outcome != "unchanged"]
+def told(done: Mapping[str, TakenIn], *, foretold: bool = False) -> list[str]:
+    """Say what became of each file, or, `foretold`, would become of it; of very many in numbers."""
+    tell = _foretold if foretold else _told
+    news = [f"{in_a_line(name)}: {tell(one)}" for name, one in done.items() if one.outcome != "unchanged"]
     counts = Counter(one.outcome for one in done.values())
     lines = news[:SHOWN]
     if len(news) > SHOWN:
         chunks = counted(sum(one.added for one in done.values()), "part", "parts")
-        lines.append(f"and {len(news) - SHOWN:,} more: {counts['imported']:,} imported, {counts['changed']:,} changed,")
-        lines[-1] += f" with {chunks} in all"
+        numbers = f"{counts['imported']:,} imported, {counts['changed']:,} changed, with {chunks} in all"
+        lines.append(f"and {len(news) - SHOWN:,} more: {'would be ' * foretold}{numbers}")
     if counts["unchanged"]:
         lines.append(f"{counted(counts['unchanged'], 'document', 'documents')} unchanged")
     return lines
@@ -73,7 +76,27 @@ def _told(one: TakenIn) -> str:
         return "left as it is: something of it was forgotten on request"
     if one.outcome == "imported":
         return f"imported, {counted(one.added, 'part', 'parts')}"
-    return f"changed, {one.added} added, {one.removed} removed, {one.kept} kept"
+    trust = f"; it is {one.trust} now, as you said" if one.trust else ""
+    return f"changed, {one.added} added, {one.removed} removed, {one.kept} kept{trust}"
+
+
+def _foretold(one: TakenIn) -> str:
+    if one.outcome == "forgotten":
+        return "would be left as it is: something of it was forgotten on request"
+    if one.outcome == "imported":
+        return f"would import {counted(one.added, 'part', 'parts')}"
+    trust = f"; it would be {one.trust}, as you said" if one.trust else ""
+    return f"would change: {one.added} to add, {one.removed} to remove, {one.kept} to keep{trust}"
+
+
+def tell_missing(missing: Sequence[str], screen: Screen) -> None:
+    """Name files that are kept and no longer there, each with the command that forgets it."""
+    if missing:
+        files = counted(len(missing), "file is", "files are")
+        screen.note(f"{files} kept and no longer there. To forget what is kept of such a file:")
+    for origin in missing[:SHOWN]:
+        screen.note(f"  memory-mcp forget --file {in_a_line(shlex.quote(origin))}")
+    screen.note(f"  and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else "")
 
 
 def remark(done: Mapping[str, TakenIn], screen: Screen) -> None:

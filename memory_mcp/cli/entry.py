@@ -9,7 +9,7 @@ import signal
 import sys
 import traceback
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -132,8 +132,21 @@ def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
 async def _open_and_run(settings: Settings, args: Namespace, screen: Screen) -> int:
     from memory_mcp.app import open_memory  # noqa: PLC0415 - --help must not wait for the libraries behind it
 
-    async with open_memory(settings, door="cli") as memory:
-        return await args.run(memory, args, screen)
+    with _file_to_open(settings, args) as opened:
+        async with open_memory(opened, door="cli") as memory:
+            return await args.run(memory, args, screen)
+
+
+@contextlib.contextmanager
+def _file_to_open(settings: Settings, args: Namespace) -> Generator[Settings]:
+    """Give a dry run an empty file that goes again where there is none yet: it must not make one."""
+    if not getattr(args, "dry_run", False) or settings.db.exists():
+        yield settings
+        return
+    import tempfile  # noqa: PLC0415 - only such a dry run needs it
+
+    with tempfile.TemporaryDirectory(prefix="memory-mcp-", ignore_cleanup_errors=True) as folder:
+        yield settings.model_copy(update={"db": Path(folder) / settings.db.name})
 
 
 def _serve(environ: Mapping[str, str]) -> int:

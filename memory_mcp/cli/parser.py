@@ -170,7 +170,9 @@ def _import(parser: ArgumentParser) -> None:
         " itself; what is flagged stays so in any case",
     )
     wrote.add_argument(
-        "--trusted", action="store_true", help="you wrote these documents yourself; without this, they are untrusted"
+        "--trusted",
+        action="store_true",
+        help="you wrote these documents yourself; without this, new ones are untrusted and known ones stay as they are",
     )
     _tags(parser, "a label for the documents")
     parser.add_argument("--include-forgotten", action="store_true", help="also what was forgotten here on request")

@@ -90,14 +90,17 @@ async def import_files(memory: "MemoryService", args: Namespace, screen: Screen)
     refused |= asked.refused | unread
     if not args.dry_run:
         await _embed(memory, screen)
-    lines = [_what_came(name, one) for name, one in done.items()] + documents.told(shelved)
+    missing = await memory.missing_documents(asked.folders)
+    lines = [_what_came(name, one, foretold=args.dry_run) for name, one in done.items()]
+    lines += documents.told(shelved, foretold=args.dry_run)
     if lines or screen.as_json:
         files, kept = ({name: asdict(one) for name, one in some.items()} for some in (done, shelved))
-        answer = {"dry_run": args.dry_run, "files": files, "documents": kept, "refused": refused}
+        answer = {"dry_run": args.dry_run, "files": files, "documents": kept, "refused": refused, "missing": missing}
         screen.answer(answer, *lines)
     for name, one in done.items():
         _remark(name, one, screen)
     documents.remark(shelved, screen)
+    documents.tell_missing(missing, screen)
     for name, why in refused.items():
         screen.note(f"{in_a_line(name)}: {why}")
     screen.note("Nothing was saved: this was a dry run." if args.dry_run and lines else "")
@@ -106,11 +109,12 @@ async def import_files(memory: "MemoryService", args: Namespace, screen: Screen)
 
 @dataclass(frozen=True)
 class _Asked:
-    """What was named, sorted out: exports, documents by the name that a person knows, and what is neither."""
+    """What was named, sorted out: exports, documents by the name that a person knows, what is neither, and folders."""
 
     exports: list[str] = field(default_factory=list[str])
     documents: dict[str, Path] = field(default_factory=dict[str, Path])
     refused: dict[str, str] = field(default_factory=dict[str, str])
+    folders: list[Path] = field(default_factory=list[Path])
 
 
 def _sorted_out(names: Sequence[str], settings: Settings) -> _Asked:
@@ -121,6 +125,7 @@ def _sorted_out(names: Sequence[str], settings: Settings) -> _Asked:
     for name in dict.fromkeys(names):
         path = Path(name).expanduser()
         if name != STREAM and path.is_dir():
+            asked.folders.append(path)
             found = list(reference.found_in(path))
             asked.documents.update((str(one.path), one.path) for one in found if not one.problem)
             asked.refused.update((str(one.path), one.problem) for one in found if one.problem)
@@ -193,15 +198,15 @@ async def _embed(memory: "MemoryService", screen: Screen) -> None:
     meter.end()
 
 
-def _what_came(name: str, one: BroughtIn) -> str:
+def _what_came(name: str, one: BroughtIn, *, foretold: bool) -> str:
+    imported = f"would import {one.imported}" if foretold else f"{one.imported} imported"
     numbers = {
-        "imported": one.imported,
         "known already": one.known,
         "forgotten on request and left so": one.forgotten,
         "past their time": one.expired,
     }
-    told = [f"{count} {what}" for what, count in numbers.items() if count or what in ("imported", "known already")]
-    return f"{name}: {', '.join(told)}"
+    told = [f"{count} {what}" for what, count in numbers.items() if count or what == "known already"]
+    return f"{name}: {', '.join([imported, *told])}"
 
 
 def _remark(name: str, one: BroughtIn, screen: Screen) -> None:

@@ -10,7 +10,7 @@ from memory_mcp.answers import Summarized
 from memory_mcp.cli.terminal import Screen, counted, told_of_similar
 from memory_mcp.config import MAX_NAME
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import Conversation, PendingSession
+from memory_mcp.models import Conversation, Message, PendingSession
 
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.conversation_files import Dialogue
@@ -80,19 +80,22 @@ def _told(session_id: str, done: Summarized) -> list[str]:
 async def import_conversation(memory: "MemoryService", args: Namespace, screen: Screen) -> int:
     """Keep the conversations of a file as turns; a message that is known already is not kept twice."""
     from memory_mcp import conversation_files  # noqa: PLC0415 - only this verb needs it
+    from memory_mcp.documents import MARKDOWN  # noqa: PLC0415 - as conversation_files
 
     path = Path(args.file)
     if memory.settings.owns(path):
         raise InvalidInput(f"{path} belongs to the memory file and is no conversation. Nothing was saved.")
-    found = conversation_files.read(_content(path), screen.zone)
+    found = conversation_files.read(_content(path), screen.zone, markdown=path.suffix.lower() in MARKDOWN)
     base = args.session or path.stem
     named = [(_session_id(base, heard, alone=len(found) == 1), heard) for heard in found]
+    for name, heard in named:
+        await memory.require_agreeing(_told_by(heard), Conversation(name, namespace=args.namespace))
     unread = [f"{name}, {line}" for name, heard in named for line in heard.skipped]
     if args.dry_run:
         return _foretell(screen, named, unread)
     done = [
         await memory.take_in(
-            [(one.id, one.message) for one in heard.turns],
+            _told_by(heard),
             Conversation(name, namespace=args.namespace),
             trusted=not args.untrusted,
         )
@@ -102,6 +105,10 @@ async def import_conversation(memory: "MemoryService", args: Namespace, screen: 
     await memory.embed_pending()
     _report(screen, done, unread)
     return 0
+
+
+def _told_by(heard: "Dialogue") -> list[tuple[str, Message]]:
+    return [(one.id, one.message) for one in heard.turns]
 
 
 def _content(path: Path) -> bytes:

@@ -36,6 +36,18 @@ def reading(connection: Connection, host: str, session_id: str) -> Reading | Non
     return Reading(found["place"], found["mark"]) if found else None
 
 
+def texts(connection: Connection, host: str, session_id: str) -> dict[str, str]:
+    """Read what is kept of a conversation, by the names of its messages."""
+    found = connection.execute(
+        """
+        select t.message_id, m.content from turn t join memory m on m.row = t.memory
+        where t.host = :host and t.session_id = :session_id
+        """,
+        {"host": host, "session_id": session_id},
+    ).fetchall()
+    return {row["message_id"]: row["content"] for row in found}
+
+
 def _sorted_out(connection: Connection, drafts: Sequence[Draft]) -> tuple[list[Draft], int, int]:
     """Leave out what is known, which stays as it is, and what somebody had us forget; gives how many of each."""
     where = [vars(one.coordinates) if one.coordinates else {} for one in drafts]

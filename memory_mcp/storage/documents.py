@@ -11,7 +11,7 @@ from memory_mcp.storage.audit import REPLACE, Act, record
 from memory_mcp.storage.driver import Connection
 from memory_mcp.storage.erasure import Erased, erase
 from memory_mcp.storage.memories import add_tags, ids_of, insert
-from memory_mcp.storage.values import GONE, Document, Draft, Shelved
+from memory_mcp.storage.values import GONE, Document, Draft, Shelved, Standing
 from memory_mcp.storage.words import add_words, remove_words
 
 BATCH, ERASED = 500, 200
@@ -39,16 +39,33 @@ class _Plan:
         return "changed" if self.empty or self.gone else "unchanged"
 
 
-def version(connection: Connection, origin: str, namespace: str) -> str:
-    """Give the version of a file that is kept wholly; '' where there is none, or not one alone."""
+def standing(connection: Connection, origin: str, namespace: str) -> Standing:
+    """Say how a file is kept."""
     found = connection.execute(
         f"""
-        select distinct version from document
-        where memory in ({_OF_FILE}) and substr(version, 1, length(:gone)) <> :gone limit 2
+        select version, min(source = 'user') own from document join memory on row = memory
+        where memory in ({_OF_FILE}) and substr(version, 1, length(:gone)) <> :gone group by version
         """,
         {"origin": origin, "namespace": namespace, "gone": GONE},
     ).fetchall()
-    return found[0][0] if len(found) == 1 else ""
+    if not found:
+        return Standing()
+    return Standing(found[0]["version"] if len(found) == 1 else "", all(row["own"] for row in found))
+
+
+def origins(connection: Connection, folder: str, namespace: str) -> list[str]:
+    """Name the files below a folder that are kept."""
+    found = connection.execute(
+        """
+        select distinct d.origin from document d
+        join memory m on m.row = d.memory join namespace n on n.number = m.namespace
+        where n.name = :namespace and substr(d.version, 1, length(:gone)) <> :gone
+          and substr(d.origin, 1, length(:folder) + 1) in (:folder || '/', :folder || char(92))
+        order by d.origin
+        """,
+        {"folder": folder, "namespace": namespace, "gone": GONE},
+    ).fetchall()
+    return [origin for (origin,) in found]
 
 
 def foresee(connection: Connection, document: Document, *, brings_back: bool) -> Shelved:

@@ -233,6 +233,10 @@ def _still_standing(erased: Erased) -> str:
         f"The next part of the document may repeat a sentence of it: forget memory {beside}, too, if it does."
         if beside
         else "",
+        f"`memory-mcp import` leaves {_named([*map(repr, erased.files)])} as it is from now on, unless told"
+        " --include-forgotten."
+        if erased.files
+        else "",
     )
     return " ".join(filter(None, parts))
 

@@ -21,7 +21,8 @@ class Erased:
     """What was erased, the token under which the file remembers that it is not yet verified, what to look for.
 
     `origins` are the memories that what was erased had been learned from, and that still stand; `beside` the parts of
-    documents that lay next to it under the same headings, and repeat a sentence of it perhaps.
+    documents that lay next to it under the same headings, and repeat a sentence of it perhaps; `files` those of which
+    something went.
     """
 
     ids: tuple[str, ...]
@@ -32,6 +33,7 @@ class Erased:
     traces: Traces
     origins: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 Versions = Sequence[tuple[str, int]]
@@ -98,6 +100,7 @@ def joined(ids: Sequence[str], parts: Sequence[Erased]) -> Erased:
             tuple(pair for part in parts for pair in part.traces.vectors),
         ),
         origins=tuple(dict.fromkeys(name for part in parts for name in part.origins if name not in gone)),
+        files=tuple(dict.fromkeys(name for part in parts for name in part.files)),
     )
 
 
@@ -116,6 +119,7 @@ def erase(connection: Connection, ids: Sequence[str], act: Act, *, cascade: bool
         traces=traces_of(connection, gone),
         origins=_standing_origins(connection, gone) if cascade else (),
         beside=_parts_beside(connection, gone) if cascade else (),
+        files=_files(connection, gone) if cascade else (),
     )
     if gone:
         if verb != REPLACE:
@@ -242,6 +246,14 @@ def _parts_beside(connection: Connection, gone: Collection[int]) -> tuple[str, .
         {"gone": json.dumps(sorted(gone))},
     ).fetchall()
     return tuple(memory_id for (memory_id,) in found)
+
+
+def _files(connection: Connection, gone: Collection[int]) -> tuple[str, ...]:
+    found = connection.execute(
+        "select distinct origin from document where memory in (select value from json_each(:gone)) order by origin",
+        {"gone": json.dumps(sorted(gone))},
+    ).fetchall()
+    return tuple(origin for (origin,) in found)
 
 
 def _hand_over_facts(connection: Connection, gone: Collection[int]) -> None:

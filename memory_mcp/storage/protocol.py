@@ -29,6 +29,7 @@ from memory_mcp.storage.values import (
     Rewritten,
     Sentences,
     Shelved,
+    Standing,
     StoredText,
     Vectors,
     Written,
@@ -89,6 +90,10 @@ class Store(Protocol):
 
     async def capture(self, captured: Captured, *, door: str) -> CaptureResult:
         """Write what is new of a conversation, in one transaction; repeating it is harmless."""
+        ...
+
+    async def captured(self, host: str, session_id: str) -> dict[str, str]:
+        """The texts that are kept of a host's conversation, in whatever namespace, by the names of its messages."""
         ...
 
     async def reading(self, host: str, session_id: str) -> Reading | None:
@@ -276,8 +281,12 @@ class Store(Protocol):
         """The same, without keeping anything: it says exactly what would become of each record."""
         ...
 
-    async def document_version(self, origin: str, namespace: str) -> str:
-        """The version of a file given as reference that is kept wholly; '' where there is none, or not one alone."""
+    async def document_standing(self, origin: str, namespace: str) -> Standing:
+        """How a file given as reference is kept."""
+        ...
+
+    async def document_origins(self, folder: str, namespace: str) -> list[str]:
+        """The files below a folder, whose path ends in no separator, of which something is kept, in order."""
         ...
 
     async def put_document(self, document: Document, *, brings_back: bool, door: str) -> Shelved:

@@ -59,6 +59,7 @@ from memory_mcp.storage.values import (
     Rewritten,
     Sentences,
     Shelved,
+    Standing,
     StoredText,
     Vectors,
     Written,
@@ -124,6 +125,10 @@ class SqliteStore:
     async def capture(self, captured: Captured, *, door: str) -> CaptureResult:
         """Write what is new of a conversation."""
         return await self._database.write(capturing.capture, captured, Act(door, to_ms(self._now())))
+
+    async def captured(self, host: str, session_id: str) -> dict[str, str]:
+        """Read what is kept of a conversation."""
+        return await self._database.read(capturing.texts, host, session_id)
 
     async def reading(self, host: str, session_id: str) -> Reading | None:
         """Read how far a host's record was read."""
@@ -323,9 +328,13 @@ class SqliteStore:
         finally:
             rehearsal.close()
 
-    async def document_version(self, origin: str, namespace: str) -> str:
-        """Give the version of a file that is kept wholly."""
-        return await self._database.read(documents.version, origin, namespace)
+    async def document_standing(self, origin: str, namespace: str) -> Standing:
+        """Say how a file is kept."""
+        return await self._database.read(documents.standing, origin, namespace)
+
+    async def document_origins(self, folder: str, namespace: str) -> list[str]:
+        """Name the files below a folder that are kept."""
+        return await self._database.read(documents.origins, folder, namespace)
 
     async def put_document(self, document: Document, *, brings_back: bool, door: str) -> Shelved:
         """Take the next chunks of a file in."""

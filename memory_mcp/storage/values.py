@@ -100,6 +100,17 @@ class Document:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """How a file is kept: its `version`, '' unless it is kept wholly and alone; `own` if the person vouched for it.
+
+    `own` is None where nothing of it is kept.
+    """
+
+    version: str = ""
+    own: bool | None = None
+
+
+@dataclass(frozen=True)
 class Shelved:
     """What became of chunks: written, here already, to be erased; `left` are still to be written.
 
