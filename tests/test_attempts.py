@@ -109,7 +109,7 @@ from memory_mcp.storage.erasure import forget
 
 async def main():
     database = await open_database(Path(sys.argv[1]))
-    await database.erase(forget, [sys.argv[2]], Act("cli", 1_777_000_000_000), cascade=True, expected=None)
+    await database.erase(forget, [sys.argv[2]], Act("cli", 1_777_000_000_000), cascade=True)
     os.kill(os.getpid(), signal.SIGKILL)
 
 anyio.run(main)

@@ -102,7 +102,7 @@ class SentenceTransformersEmbedder:
                 return embed_by_parts(
                     texts, fits=lambda text: self._fits(prefix + text), encode=partial(self._encode, prefix)
                 )
-        except (IndexError, RuntimeError, ValueError) as error:
+        except (LookupError, RuntimeError, ValueError) as error:
             raise EmbedderUnavailable(f"{self.identity.name} failed ({type(error).__name__}).") from error
 
     def _encode(self, prefix: str, texts: list[str]) -> NDArray[np.float32]:
