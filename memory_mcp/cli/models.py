@@ -49,7 +49,10 @@ def _list(state: "ModelState | None", settings: Settings, args: Namespace, scree
     answer = {"file": state and asdict(state), "setting": settings.model, "library": has_library(), "models": found}
     screen.answer(answer, *lines, *_told(state, settings, screen))
     if not has_library():
-        screen.note("For others: pip install 'sqlite-memory-mcp[sentence-transformers]' (about 3 GB on Linux).")
+        screen.note(
+            "For others, the extra `sentence-transformers` (about 3 GB on Linux): pip install '.[sentence-transformers]'"
+            " in the clone of this package."
+        )
     return 0
 
 
