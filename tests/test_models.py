@@ -3,10 +3,12 @@
 import io
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
@@ -143,8 +145,28 @@ def test_the_status_is_told_and_given_as_data(shell: Shell):
         "embedded": 1,
         "sentences": 1,
         "change": None,
+        "preparing": None,
     }
     assert "model: universal, 512 numbers a sentence" in models(shell, "status").out
+
+
+def test_the_status_tells_who_prepares_a_change(shell: Shell):
+    shell.store(COFFEE)
+    until = int(datetime.now(UTC).timestamp() * 1000) + 60_000
+    connection = driver.connect(shell.file)
+    owner = f"process {os.getppid()} on {platform.node()}"
+    connection.execute("insert into lease (name, owner, expires_at) values ('model', ?, ?)", (owner, until))
+    connection.close()
+    told = models(shell, "status").out
+    assert "change: being prepared" in told
+    assert f"by process {os.getppid()} on this machine; if it ended, another may go on from " in told
+
+
+def test_a_change_tells_how_far_it_is_where_nobody_watches(shell: Shell):
+    for number in range(30):
+        shell.store(f"Box {number} is in the cellar")
+    changed = models(shell, "use", "universal")
+    assert changed.err.splitlines() == ["Loading universal ...", "30 of 30 memories embedded"]
 
 
 def test_progress_is_a_bar_on_a_terminal_and_elsewhere_a_line_for_each_tenth_of_what_takes_a_while():
@@ -173,7 +195,7 @@ def test_a_file_comes_to_a_real_second_model_and_every_command_follows(shell: Sh
     coffee = shell.store(COFFEE, model="")
     shell.store("The boiler was serviced in May", model="")
     changed = models(shell, "use", str(minilm))
-    assert (changed.code, changed.err) == (0, "")
+    assert (changed.code, changed.err) == (0, f"Loading {minilm} ...\n")
     assert f"The file's model is {minilm} now: 2 memories" in changed.out
     assert models(shell, "status", "--json").json["file"]["dimension"] == 384
     found = shell("recall", QUESTION, "--json", model="").json
@@ -297,7 +319,7 @@ print([name for name in ("torch", "sentence_transformers", "transformers", "hugg
 
 
 def test_without_the_extra_a_slip_of_the_pen_is_not_told_to_install_it(shell: Shell, tmp_path: Path):
-    script = f"""
+    script = """
 import sys
 sys.modules["sentence_transformers"] = None
 from memory_mcp.embedding.sentence_transformers import load_sentence_transformer

@@ -96,10 +96,11 @@ TENTH, WORTH_TELLING = 10, 200
 class Meter:
     """How far something is: a bar on a terminal, which is drawn over, and elsewhere now and then a line."""
 
-    def __init__(self, err: TextIO, what: str, of: int = 0) -> None:
+    def __init__(self, err: TextIO, what: str, of: int = 0, worth_telling: int = WORTH_TELLING) -> None:
         self._err = err
         self._what = what
         self._of = of
+        self._worth_telling = worth_telling
         self._told = 0
         self._drawn = False
 
@@ -111,7 +112,7 @@ class Meter:
             full = WIDTH * done // of
             print(f"\r[{'#' * full}{'.' * (WIDTH - full)}] {counts}", end="", file=self._err, flush=True)
             self._drawn = True
-        elif of >= WORTH_TELLING and done * TENTH // of > self._told:
+        elif of >= self._worth_telling and done * TENTH // of > self._told:
             self._told = done * TENTH // of
             print(counts, file=self._err, flush=True)
 
