@@ -61,12 +61,14 @@ class Screen:
 
     def summary(self, memory: Memory, *remarks: str) -> str:
         """Write one memory of a list: a line about it, then its text, set in so that it cannot pose as another."""
-        marks = [f"key={memory.key}"] * bool(memory.key) + [f"#{tag}" for tag in memory.tags]
+        marks = [f"namespace={memory.namespace}"] * (memory.namespace != Memory.namespace)
+        marks += [f"key={memory.key}"] * bool(memory.key) + [f"#{tag}" for tag in memory.tags]
         marks += [memory.title] * bool(memory.title) + [f"in {in_a_line(memory.place)}"] * bool(memory.place)
         marks += ["pinned"] * memory.pinned + [memory.state] * (memory.state != "active")
         marks += [f"source={memory.source}", memory.trust] * (memory.trust != "trusted") + ["flagged"] * memory.flagged
-        facts = [memory.id, memory.kind, self.time(memory.created_at), memory.namespace, *marks, *remarks]
-        return "  ".join(facts) + "\n    " + memory.content.replace("\n", "\n    ")
+        facts = [memory.id, memory.kind, self.time(memory.created_at), *marks, *remarks]
+        said = f"{in_a_line(memory.speaker)}: " * bool(memory.speaker) + memory.content
+        return "  ".join(facts) + "\n    " + said.replace("\n", "\n    ")
 
     def details(self, facts: Mapping[str, Any]) -> list[str]:
         """Write a line for each field that says something; the time of learning always stands there."""
