@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
 
+from memory_mcp import processes
 from memory_mcp.embedding import is_as_loaded
 from memory_mcp.errors import Conflict, EmbedderUnavailable
 from memory_mcp.meaning import by_sentences
@@ -46,11 +45,18 @@ class ChangedModel:
 class Changing:
     """Changes the model of a file, one process at a time. What was done before an interruption is not done again."""
 
-    def __init__(self, db: Store, embeddings: Embeddings, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        db: Store,
+        embeddings: Embeddings,
+        now: Callable[[], datetime],
+        has_ended: Callable[[str], bool] = processes.has_ended,
+    ) -> None:
         self._db = db
         self._embeddings = embeddings
         self._now = now
-        self._owner = f"process {os.getpid()} on {platform.node() or 'this machine'}"
+        self._has_ended = has_ended
+        self._owner = processes.this_process()
 
     async def drop(self) -> ChangedModel:
         """Keep the file without vectors from now on. Raises `Conflict`, `StoreUnavailable`."""
@@ -65,11 +71,9 @@ class Changing:
         Raises `EmbedderUnavailable`, `Conflict`, `StoreUnavailable`: then the old ones answer as before, and what was
         made is kept for the next time.
         """
-        try:
-            model = (await self._embeddings.embedded(["Is anybody there?"])).model
-        except EmbedderUnavailable as error:
-            raise EmbedderUnavailable(f"{error} Nothing was changed.") from error
         async with self._held():
+            model = await self._loaded()
+            await self._hold()  # loading takes long
             if not await self._db.begin_change(model, now=self._now()):
                 await self._sweep()
                 return ChangedModel(model.loads_by, "unchanged")
@@ -77,6 +81,12 @@ class Changing:
             embedded, refused = await self._embed_all(model, told)
             await self._sweep()
         return ChangedModel(model.loads_by, "changed", embedded, refused)
+
+    async def _loaded(self) -> ModelIdentity:
+        try:
+            return (await self._embeddings.embedded(["Is anybody there?"])).model
+        except EmbedderUnavailable as error:
+            raise EmbedderUnavailable(f"{error} Nothing was changed.") from error
 
     async def _embed_all(self, model: ModelIdentity, told: OnProgress) -> tuple[int, int]:
         change = await self._db.model_change(now=self._now())
@@ -131,13 +141,14 @@ class Changing:
 
     async def _hold(self) -> None:
         now = self._now()
-        if await self._db.lease(MODEL_LEASE, self._owner, now=now, duration=LEASE):
+        if await self._db.lease(MODEL_LEASE, self._owner, now=now, duration=LEASE, has_ended=self._has_ended):
             return
         holder = await self._db.model_holder(now=now)
-        who = f"{holder.owner}, at least until {_clock(holder.until)}" if holder else "another process"
+        who = processes.told(holder.owner) if holder else "another process"
+        since = f" from {_clock(holder.until)}" if holder else ""
         raise Conflict(
             f"The model of this file is being changed by {who}. Nothing was changed by this command; if that process"
-            " was killed, ask again after that."
+            f" ended, another may go on{since}."
         )
 
 

@@ -211,7 +211,9 @@ def _shortened(content: str, terms: Sequence[str], limit: int) -> str:
 
 def _text(recall: Recall, contents: list[str], facts: list[dict[str, object]]) -> str:
     lines = [HEADER] if recall.hits else []
-    if not recall.hits and not recall.notice:
+    if not recall.hits and recall.mode == "keyword":  # its notice says why meaning was not looked at
+        lines.append("Nothing found by words.")
+    elif not recall.hits and not recall.notice:
         lines.append("Nothing found.")
     for content, known in zip(contents, facts, strict=True):
         text = privacy.between_marks(content) if known.keys() & DOUBTED else content

@@ -154,7 +154,7 @@ def as_header(line: Numbered) -> Header | None:
     if not isinstance(version, int) or version > VERSION:
         raise InvalidInput(
             f"It was exported by a newer version of memory-mcp (format {str(version)[:QUOTED]}, this one knows"
-            f" {VERSION}). Nothing was saved. Upgrade here: pip install --upgrade sqlite-memory-mcp"
+            f" {VERSION}). Nothing was saved. Upgrade memory-mcp here, as README says under Install."
         )
     try:
         return _HEADERS.validate_json(line.text)

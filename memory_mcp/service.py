@@ -49,11 +49,12 @@ from memory_mcp.models import (
     State,
 )
 from memory_mcp.portability import Manner
+from memory_mcp.processes import has_ended
 from memory_mcp.relevance import Review
 from memory_mcp.selection import Chosen
 from memory_mcp.sessions import Attempt, Imported, Sessions
 from memory_mcp.storage.protocol import Store
-from memory_mcp.storage.values import Block, Change, Check, Draft, ModelState, Page, Rewritten
+from memory_mcp.storage.values import Block, Change, Check, Draft, Holder, ModelState, Page, Rewritten
 from memory_mcp.summarizers import Progress, no_progress
 
 SAMPLE = 10
@@ -321,7 +322,7 @@ class MemoryService:
     async def problems(self) -> list[str]:
         """Every degraded state, one sentence each; empty is health."""
         stats = await self.db.stats()
-        change = await self.db.model_change(now=self.now())
+        change = _without_ended(await self.db.model_change(now=self.now()))
         degraded = (self.db.vector_problem, self.embeddings.problem, _waiting(stats.awaiting_vectors), _rests(change))
         return [one for one in (*degraded, *await self.db.warnings()) if one]
 
@@ -414,7 +415,8 @@ class MemoryService:
 
     async def model_state(self) -> ModelState:
         """Say which model the file has, what of it is embedded, and how far a change to another one is."""
-        return await self.db.model_state(now=self.now())
+        state = await self.db.model_state(now=self.now())
+        return replace(state, change=_without_ended(state.change), preparing=_living(state.preparing))
 
     async def use_model(self, told: OnProgress) -> ChangedModel:
         """Let the file come to the model that this memory was opened with; see `Changing.run`."""
@@ -449,6 +451,15 @@ def _on_flagged(ids: Sequence[str], *, own: bool) -> str:
         if ids
         else ""
     )
+
+
+def _living(holder: Holder | None) -> Holder | None:
+    """Leave out a holder that ended without a word: nobody has to wait for its lease."""
+    return None if holder is None or has_ended(holder.owner) else holder
+
+
+def _without_ended(change: Change | None) -> Change | None:
+    return change and replace(change, holder=_living(change.holder))
 
 
 def _rests(change: Change | None) -> str:

@@ -1,6 +1,6 @@
 """A terminal assistant that remembers: how to build sqlite-memory-mcp into a program of your own.
 
-    pip install sqlite-memory-mcp && export ANTHROPIC_API_KEY=...
+    pip install . && export ANTHROPIC_API_KEY=...
     python scripts/assistant.py        # "bye", Ctrl-D or Ctrl-C ends the conversation
 
 The settings of the server hold here too: MEMORY_MCP_DB, MEMORY_MCP_ANTHROPIC_MODEL, MEMORY_MCP_NAMESPACE and so on.

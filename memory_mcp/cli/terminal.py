@@ -61,12 +61,14 @@ class Screen:
 
     def summary(self, memory: Memory, *remarks: str) -> str:
         """Write one memory of a list: a line about it, then its text, set in so that it cannot pose as another."""
-        marks = [f"key={memory.key}"] * bool(memory.key) + [f"#{tag}" for tag in memory.tags]
+        marks = [f"namespace={memory.namespace}"] * (memory.namespace != Memory.namespace)
+        marks += [f"key={memory.key}"] * bool(memory.key) + [f"#{tag}" for tag in memory.tags]
         marks += [memory.title] * bool(memory.title) + [f"in {in_a_line(memory.place)}"] * bool(memory.place)
         marks += ["pinned"] * memory.pinned + [memory.state] * (memory.state != "active")
         marks += [f"source={memory.source}", memory.trust] * (memory.trust != "trusted") + ["flagged"] * memory.flagged
-        facts = [memory.id, memory.kind, self.time(memory.created_at), memory.namespace, *marks, *remarks]
-        return "  ".join(facts) + "\n    " + memory.content.replace("\n", "\n    ")
+        facts = [memory.id, memory.kind, self.time(memory.created_at), *marks, *remarks]
+        said = f"{in_a_line(memory.speaker)}: " * bool(memory.speaker) + memory.content
+        return "  ".join(facts) + "\n    " + said.replace("\n", "\n    ")
 
     def details(self, facts: Mapping[str, Any]) -> list[str]:
         """Write a line for each field that says something; the time of learning always stands there."""
@@ -96,10 +98,11 @@ TENTH, WORTH_TELLING = 10, 200
 class Meter:
     """How far something is: a bar on a terminal, which is drawn over, and elsewhere now and then a line."""
 
-    def __init__(self, err: TextIO, what: str, of: int = 0) -> None:
+    def __init__(self, err: TextIO, what: str, of: int = 0, worth_telling: int = WORTH_TELLING) -> None:
         self._err = err
         self._what = what
         self._of = of
+        self._worth_telling = worth_telling
         self._told = 0
         self._drawn = False
 
@@ -111,7 +114,7 @@ class Meter:
             full = WIDTH * done // of
             print(f"\r[{'#' * full}{'.' * (WIDTH - full)}] {counts}", end="", file=self._err, flush=True)
             self._drawn = True
-        elif of >= WORTH_TELLING and done * TENTH // of > self._told:
+        elif of >= self._worth_telling and done * TENTH // of > self._told:
             self._told = done * TENTH // of
             print(counts, file=self._err, flush=True)
 

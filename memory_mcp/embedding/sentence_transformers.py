@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import re
 import threading
 from collections.abc import Sequence
@@ -15,7 +16,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from memory_mcp.embedding.centring import common_part, without
-from memory_mcp.embedding.installed import weights
+from memory_mcp.embedding.installed import has_library, holds_model, is_cached, weights
+from memory_mcp.embedding.naming import repository, unknown
 from memory_mcp.embedding.parts import embed_by_parts
 from memory_mcp.errors import EmbedderUnavailable
 from memory_mcp.models import ModelIdentity
@@ -57,8 +59,8 @@ Code that a model brings is never run: one that the library does not know by its
 """
 
 WITHOUT_LIBRARY = (
-    "This model needs an extra: pip install 'sqlite-memory-mcp[sentence-transformers]' (with torch, about 3 GB on"
-    " Linux). `universal` is built in."
+    "A model of this kind needs the extra `sentence-transformers` (with torch, about 3 GB on Linux):"
+    " pip install '.[sentence-transformers]' in the clone of this package. `universal` is built in."
 )
 
 
@@ -123,9 +125,11 @@ def load_sentence_transformer(name: str) -> SentenceTransformersEmbedder:
 
     Raises `EmbedderUnavailable` saying what to install or to set. Never downloads.
     """
+    folder = _locate(name)  # before the library, whose import takes seconds
+    if not holds_model(folder):
+        raise EmbedderUnavailable(f"{folder} holds no model: neither a modules.json nor a config.json is in it.")
     library = _library()
     import_module("transformers.utils.logging").disable_progress_bar()  # it would stand in a server's log
-    folder = _locate(name)
     try:
         model = cast(
             "_Model",
@@ -186,19 +190,18 @@ def _locate(name: str) -> Path:
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder.resolve()
-    repository = name if "/" in name else f"sentence-transformers/{name}"
+    owned = repository(name)
+    if not owned or not is_cached(owned, os.environ, Path.home()):
+        needs = "" if has_library() else f" {WITHOUT_LIBRARY}"
+        raise EmbedderUnavailable(unknown(name, needs))
     try:
         hub = import_module("huggingface_hub")
     except ImportError as error:
         raise EmbedderUnavailable(WITHOUT_LIBRARY) from error
     try:
-        return Path(hub.snapshot_download(repository, local_files_only=True))
+        return Path(hub.snapshot_download(owned, local_files_only=True))
     except (OSError, ValueError) as error:
-        raise EmbedderUnavailable(
-            f"No model {name!r} on this machine, and nothing is downloaded unasked; `memory-mcp models` lists what is"
-            " there. Set MEMORY_MCP_MODEL to a folder that holds a sentence-transformers model, or name it to `models"
-            " use`."
-        ) from error
+        raise EmbedderUnavailable(unknown(name)) from error
 
 
 def _checksum(folder: Path) -> str:

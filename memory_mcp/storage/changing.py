@@ -121,6 +121,7 @@ def sweep(connection: Connection) -> bool:
 def state(connection: Connection, now: int) -> ModelState:
     """Read which model the file has, how much of it that model embedded, and to which it is to come."""
     own = vectors.of_file(connection)
+    under_way = change(connection, now)
     memories = connection.execute("select count(*) from memory").fetchone()[0]
     embedded, sentences = connection.execute(EMBEDDED.format(model=ACTIVE)).fetchone()
     return ModelState(
@@ -129,7 +130,8 @@ def state(connection: Connection, now: int) -> ModelState:
         memories=memories,
         embedded=embedded,
         sentences=sentences,
-        change=change(connection, now),
+        change=under_way,
+        preparing=None if under_way else holder(connection, now),
     )
 
 

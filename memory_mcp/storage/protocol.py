@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -33,6 +33,7 @@ from memory_mcp.storage.values import (
     StoredText,
     Vectors,
     Written,
+    nobody_ended,
 )
 
 
@@ -432,8 +433,16 @@ class Store(Protocol):
         """Drop the oldest lines of the audit but so many."""
         ...
 
-    async def lease(self, name: str, owner: str, *, now: datetime, duration: timedelta) -> bool:
-        """Take or renew a lease; False while another owner holds it."""
+    async def lease(
+        self,
+        name: str,
+        owner: str,
+        *,
+        now: datetime,
+        duration: timedelta,
+        has_ended: Callable[[str], bool] = nobody_ended,
+    ) -> bool:
+        """Take or renew a lease; False while another owner holds it who has not ended, as far as that is known."""
         ...
 
     async def release(self, name: str, owner: str) -> None:

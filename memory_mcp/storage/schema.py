@@ -91,7 +91,7 @@ def _is_current(connection: Connection, path: Path, migrations: Sequence[Migrati
     if held > newest:
         raise StoreForeign(
             f"Nothing was saved: {path} was written by a newer version of memory-mcp (schema {held}, this one"
-            f" knows {newest}) and was not touched. Upgrade here: pip install --upgrade sqlite-memory-mcp"
+            f" knows {newest}) and was not touched. Upgrade memory-mcp here, as README says under Install."
         )
     return held == newest
 

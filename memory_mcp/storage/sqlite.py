@@ -63,6 +63,7 @@ from memory_mcp.storage.values import (
     StoredText,
     Vectors,
     Written,
+    nobody_ended,
 )
 from memory_mcp.storage.wiping import Wiper
 
@@ -469,9 +470,17 @@ class SqliteStore:
         """Drop the oldest lines of the audit."""
         await self._database.write(audit.trim, keep)
 
-    async def lease(self, name: str, owner: str, *, now: datetime, duration: timedelta) -> bool:
+    async def lease(
+        self,
+        name: str,
+        owner: str,
+        *,
+        now: datetime,
+        duration: timedelta,
+        has_ended: Callable[[str], bool] = nobody_ended,
+    ) -> bool:
         """Take or renew a lease."""
-        return await self._database.write(upkeep.lease, name, owner, now, duration)
+        return await self._database.write(upkeep.lease, name, owner, now, duration, has_ended)
 
     async def release(self, name: str, owner: str) -> None:
         """Give a lease back."""

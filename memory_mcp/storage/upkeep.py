@@ -1,7 +1,7 @@
 """What a file needs besides its memories: leases, expiry, its own key, counts, and a check of its health."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from memory_mcp.storage.pending import PENDING
 from memory_mcp.storage.place import parts
 from memory_mcp.storage.records import from_ms_or_none
 from memory_mcp.storage.schema import version
-from memory_mcp.storage.values import NO_MODEL, Check
+from memory_mcp.storage.values import NO_MODEL, Check, nobody_ended
 
 PROBLEMS = (
     (
@@ -58,15 +58,24 @@ PROBLEMS = (
 """Sentences about a count that should be 0, and how to count."""
 
 
-def lease(connection: Connection, name: str, owner: str, now: datetime, duration: timedelta) -> bool:
-    """Take or renew a lease; False while another owner holds it."""
+def lease(
+    connection: Connection,
+    name: str,
+    owner: str,
+    now: datetime,
+    duration: timedelta,
+    has_ended: Callable[[str], bool] = nobody_ended,
+) -> bool:
+    """Take or renew a lease; False while another owner holds it who has not ended, as far as that is known."""
+    holder = connection.execute("select owner from lease where name = :name", {"name": name}).fetchone()
+    ended = holder[0] if holder and has_ended(holder[0]) else None
     taken = connection.execute(
         """
         insert into lease (name, owner, expires_at) values (:name, :owner, :until)
         on conflict (name) do update set owner = excluded.owner, expires_at = excluded.expires_at
-        where lease.owner = excluded.owner or lease.expires_at <= :now
+        where lease.owner = excluded.owner or lease.expires_at <= :now or lease.owner = :ended
         """,
-        {"name": name, "owner": owner, "until": to_ms(now + duration), "now": to_ms(now)},
+        {"ended": ended, "name": name, "owner": owner, "until": to_ms(now + duration), "now": to_ms(now)},
     )
     return taken.rowcount > 0
 

@@ -49,6 +49,11 @@ class FileModel:
     number: int
 
 
+def nobody_ended(_owner: str) -> bool:
+    """Say of any holder of a lease that it has not ended: only time takes a lease from it."""
+    return False
+
+
 @dataclass(frozen=True)
 class Holder:
     """Who holds a lease, and until when unless it is renewed, in milliseconds since 1970."""
@@ -70,7 +75,10 @@ class Change:
 
 @dataclass(frozen=True)
 class ModelState:
-    """Which model a file has, the length of its vectors (0: none yet), and how many memories have theirs."""
+    """Which model a file has, the length of its vectors (0: none yet), and how many memories have theirs.
+
+    `preparing` is who is about to change it, or tidies up after a change, while no memory is being embedded.
+    """
 
     name: str
     dimension: int
@@ -78,6 +86,7 @@ class ModelState:
     embedded: int
     sentences: int
     change: Change | None
+    preparing: Holder | None = None
 
 
 GONE = "gone "

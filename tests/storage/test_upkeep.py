@@ -22,6 +22,14 @@ async def test_a_lease_is_held_by_one_owner_until_it_ends(store: SqliteStore):
     assert await store.lease("upkeep", "second", now=NOW + 2 * minute, duration=minute)
 
 
+async def test_a_lease_passes_from_an_owner_that_ended(store: SqliteStore):
+    minute = timedelta(minutes=1)
+    assert await store.lease("model", "first", now=NOW, duration=minute)
+    assert not await store.lease("model", "second", now=NOW, duration=minute, has_ended={"third"}.__contains__)
+    assert await store.lease("model", "second", now=NOW, duration=minute, has_ended={"first"}.__contains__)
+    assert not await store.lease("model", "first", now=NOW, duration=minute)
+
+
 async def test_only_what_is_past_its_time_and_needed_by_nobody_expires(store: SqliteStore):
     past = NOW - timedelta(days=1)
     drafts = [
