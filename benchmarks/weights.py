@@ -119,8 +119,9 @@ def left_out(trial: Trial, sweeps: int) -> tuple[Array, list[Weights]]:
 
 
 def without(name: str) -> Weights:
-    """Take one part away."""
-    return replace(WEIGHTS, **{name: 0.0})
+    """Take one part away, also where no word stands near."""
+    wordless = {"meaning": "wordless_meaning", "neighbour_meaning": "wordless_neighbour"}
+    return replace(WEIGHTS, **dict.fromkeys((name, wordless.get(name, name)), 0.0))
 
 
 def row(name: str, recalls: Array, usual: Array) -> dict[str, Any]:
