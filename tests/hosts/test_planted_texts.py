@@ -102,7 +102,7 @@ def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     person.tries("summarize", "--pending", *WORDS_ONLY)  # which says so where nothing is left that may be told
     listed = person.runs("list", "--kind", "episode", "--kind", "fact", "--limit", "50", "--json", *WORDS_ONLY)
     questions = " ".join(one.about for one in PLANTED.values())
-    asked = [use("recall", query=one.about, kinds=["turn"], limit=1) for one in PLANTED.values()]
+    asked = [use("recall", query=one.about, kinds=["turn"], limit=3) for one in PLANTED.values()]
     last = person.says(questions, *asked, "I do not know.", **TOOLS_TOO)
     return Story(last, dict(zip(PLANTED, last.results, strict=True)), json.loads(listed)["memories"])
 
