@@ -27,7 +27,8 @@ async def change(store: SqliteStore, verb: str, argument: str) -> str:
         case "move":
             await store.revise(argument, Revision(namespace="project"), expires_at=None, now=NOW, door="cli")
         case "embed":
-            await store.put_vectors([(argument, vectors(77, 78))])
+            [memory] = await store.get([argument])
+            await store.put_vectors([(memory, vectors(77, 78))])
     return argument
 
 
