@@ -307,6 +307,7 @@ class SentenceTransformer:
 def test_a_model_that_fails_is_told_and_logged_without_what_it_was_given(db: Path, tmp_path: Path, error: str):
     (tmp_path / "sentence_transformers.py").write_text(FAILING_MODEL % error)
     (tmp_path / "weights").mkdir()
+    (tmp_path / "weights/config.json").write_text("{}")
     (tmp_path / "weights/model.safetensors").write_bytes(b"none")
     settings = {"MEMORY_MCP_MODEL": str(tmp_path / "weights"), "PYTHONPATH": str(tmp_path)}
     with RawServer(db, LOUD | settings) as server:

