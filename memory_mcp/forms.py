@@ -58,8 +58,9 @@ SCALE, SCALES = 1.5, {Kind.TURN: 3.4, Kind.EPISODE: 2.8, Kind.DOCUMENT: 2.1}
 
 1.5 is the most that the isolated form reaches by full agreement. In a store of a chat, its episodes and 80 facts, turns
 lose .7 points of recall@10 with these; with 2.1 for turns, the most that their core reaches, English facts lose ten
-points of recall@1 or more; with 2.1 for episodes turns lose five, and with 3.6 a single episode is hardly found. A part of a document has many sentences, of which the best one counts; with
-2.1 facts beside 117 of them are found first as often as by themselves, with 1.5 English ones lose 12 points.
+points of recall@1 or more; with 2.1 for episodes turns lose five, and with 3.6 a single episode is hardly found. A part
+of a document has many sentences, of which the best one counts; with 2.1 facts beside 117 of them are found first as
+often as by themselves, with 1.5 English ones lose 12 points.
 """
 
 WORDLESS = 0.05
