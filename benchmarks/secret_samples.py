@@ -90,7 +90,7 @@ POSITIVES: Mapping[str, Sequence[tuple[str, str]]] = {
         ("sendgrid key", "Mail goes out through [[SG.{w22}.{w43}]]"),
         ("mailgun key", "curl -s --user 'api:[[key-{h32}]]' https://api.mailgun.net/v3/x/messages"),
         ("twilio auth token", "TWILIO_ACCOUNT_SID=AC0\nTWILIO_AUTH_TOKEN=[[{h32}]]"),
-        ("npm token", "//registry.npmjs.org/:_authToken=[[npm_{a36}]]"),
+        ("npm token", "//packages.example.org/:_authToken=[[npm_{a36}]]"),
         ("pypi token", "twine upload -u __token__ -p [[pypi-AgEIcHlwaS5vcmc{w150}]]"),
         ("docker hub token", "docker login -u ada, then paste [[dckr_pat_{w27}]]"),
         ("hugging face token", "HF says [[hf_{a34}]] may only read"),
