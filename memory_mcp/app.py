@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from memory_mcp import dates, maintenance
 from memory_mcp.budget import DailyBudget
 from memory_mcp.config import Settings
-from memory_mcp.embedding import Embedder, Embeddings, load_embedder
-from memory_mcp.errors import EmbedderUnavailable, InvalidInput, MemoryMcpError
+from memory_mcp.embedding import Embeddings, load_embedder
+from memory_mcp.errors import MemoryMcpError
 from memory_mcp.finding import Accesses, Finder
 from memory_mcp.maintenance import Maintenance
 from memory_mcp.meaning import Meaning
@@ -50,11 +50,11 @@ async def open_memory(
     """
     serves, glances = door in {"mcp", "web"}, reads_only or door == "hook"
     named = "none" if glances else settings.model
-    given = load_embedder(named)  # a name that cannot be is refused before anything is made
+    given = load_embedder(named)
     store = await open_store(settings.db, key=settings.encryption_key(), now=now, reads_only=glances)
     own = await store.file_model()
-    embeddings = Embeddings(given if named else _of_file(own.name))
-    find = None if named else _of_file
+    embeddings = Embeddings(given if named else load_embedder(own.name))
+    find = None if named else load_embedder
     meaning = Meaning(store, embeddings, patient=not serves, of_file=own, find=find)
     summarizer = _summarizer(settings, store, partial(embeddings.embed, wait=not serves), now)
     memory = MemoryService(
@@ -89,19 +89,6 @@ async def _close(memory: MemoryService, *, counts: bool) -> None:
     finally:
         await memory.embeddings.close()
         await memory.db.close()
-
-
-def _of_file(name: str) -> Callable[[], Embedder] | None:
-    """Say how a file's model is loaded; one that this version does not know fails there, and the file can be opened."""
-    try:
-        return load_embedder(name)
-    except InvalidInput as error:
-        problem = EmbedderUnavailable(str(error))
-
-        def refuse() -> Embedder:
-            raise problem
-
-        return refuse
 
 
 def _summarizer(
