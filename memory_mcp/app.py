@@ -50,10 +50,9 @@ async def open_memory(
     """
     serves, glances = door in {"mcp", "web"}, reads_only or door == "hook"
     named = "none" if glances else settings.model
-    given = load_embedder(named)
     store = await open_store(settings.db, key=settings.encryption_key(), now=now, reads_only=glances)
     own = await store.file_model()
-    embeddings = Embeddings(given if named else load_embedder(own.name))
+    embeddings = Embeddings(load_embedder(named or own.name))
     find = None if named else load_embedder
     meaning = Meaning(store, embeddings, patient=not serves, of_file=own, find=find)
     summarizer = _summarizer(settings, store, partial(embeddings.embed, wait=not serves), now)
