@@ -1,7 +1,7 @@
 """What kind of answer a question wants, and whether a text shows that kind: clues in the wording, by language.
 
 A question with "where" wants a place, and a text that says "at the lake" shows one. Which clues count and how much was
-found on five LoCoMo conversations, to which they add 1.6 points of recall@10 (docs/decisions.md, Cues). They are data:
+found on five LoCoMo conversations, to which they add 1.7 points of recall@10 (docs/decisions.md, Cues). They are data:
 another language is another table, and a language without one is ranked without clues.
 """
 
