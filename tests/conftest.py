@@ -13,6 +13,7 @@ from memory_mcp.app import open_memory
 from memory_mcp.config import Settings
 from memory_mcp.server.server import MemoryServer, build_server
 from memory_mcp.service import MemoryService
+from tests.memories import memory_with, universal
 from tests.rawstdio import ERAS
 
 NO_SKIPS = os.environ.get("MEMORY_MCP_NO_SKIPS") == "1"
@@ -65,6 +66,20 @@ def words_only(settings: Settings) -> Settings:
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+@pytest.fixture
+async def by_words(words_only: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
+    """A memory without a model."""
+    async with memory_with(words_only, None, clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def real(settings: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
+    """The same with the default model."""
+    async with memory_with(settings, universal, clock) as opened:
+        yield opened
 
 
 @pytest.fixture

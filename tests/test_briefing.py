@@ -1,6 +1,5 @@
 """What a new conversation is told unasked: what stands, what was done, what matters, what waits; within its budget."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
@@ -15,12 +14,6 @@ from tests.conftest import Clock
 from tests.memories import contents, keep, memory_with
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def by_words(words_only: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
-    async with memory_with(words_only, None, clock) as opened:
-        yield opened
 
 
 async def test_the_briefing_tells_what_stands_then_recent_episodes_then_the_weightiest(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_mcp.cli.parser import WRITTEN
+from memory_mcp.cli.flags import WRITTEN
 from memory_mcp.config import MAX_QUERY
 from memory_mcp.storage import driver
 from tests.shell import COFFEE, Ran, Shell

@@ -11,7 +11,7 @@ from memory_mcp.context import render_recall
 from memory_mcp.models import Kind, NewMemory, Query, Selection, Source
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
-from tests.memories import memory_with, universal
+from tests.memories import memory_with
 
 pytestmark = pytest.mark.anyio
 
@@ -26,12 +26,6 @@ CHAT = (
 @pytest.fixture
 async def memory(words_only: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
     async with memory_with(words_only, None, clock) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def real(settings: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
-    async with memory_with(settings, universal, clock) as opened:
         yield opened
 
 

@@ -17,12 +17,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def by_words(words_only: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
-    async with memory_with(words_only, None, clock) as opened:
-        yield opened
-
-
-@pytest.fixture
 async def memory(settings: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
     async with memory_with(settings, universal, clock) as opened:
         yield opened

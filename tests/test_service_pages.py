@@ -23,12 +23,6 @@ async def memory(settings: Settings, clock: Clock) -> AsyncIterator[MemoryServic
         yield opened
 
 
-@pytest.fixture
-async def by_words(words_only: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
-    async with memory_with(words_only, None, clock) as opened:
-        yield opened
-
-
 async def pages(memory: MemoryService, query: Query) -> list[Recall]:
     """Follow the cursor to the end."""
     found = [await memory.recall(query)]

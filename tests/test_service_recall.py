@@ -13,7 +13,7 @@ from memory_mcp.models import Conversation, Kind, Message, Outcome, Query, Selec
 from memory_mcp.requests import MAX_LIMIT
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
-from tests.memories import WordsEmbedder, ask, contents, keep, memory_with, universal
+from tests.memories import WordsEmbedder, ask, contents, keep, memory_with
 
 pytestmark = pytest.mark.anyio
 
@@ -21,19 +21,6 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 async def memory(settings: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
     async with memory_with(settings, WordsEmbedder, clock) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def by_words(words_only: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
-    async with memory_with(words_only, None, clock) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def real(settings: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
-    """The same with the default model."""
-    async with memory_with(settings, universal, clock) as opened:
         yield opened
 
 

@@ -10,7 +10,7 @@ from memory_mcp.errors import InvalidInput, NotFound
 from memory_mcp.models import Conversation, Kind, Message, NewMemory, Query, Selection, Source, State, Trust
 from memory_mcp.service import MemoryService
 from tests.conftest import Clock
-from tests.memories import WordsEmbedder, ask, keep, memory_with, universal
+from tests.memories import WordsEmbedder, ask, keep, memory_with
 
 pytestmark = pytest.mark.anyio
 
@@ -18,13 +18,6 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 async def memory(settings: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
     async with memory_with(settings, WordsEmbedder, clock) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def real(settings: Settings, clock: Clock) -> AsyncIterator[MemoryService]:
-    """The same with the default model."""
-    async with memory_with(settings, universal, clock) as opened:
         yield opened
 
 
